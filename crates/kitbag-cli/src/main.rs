@@ -1,0 +1,2 @@
+//! The kitbag binary.
+fn main() {}

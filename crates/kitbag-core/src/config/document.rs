@@ -1,0 +1,277 @@
+//! One file: whose it is, where its servers stand, and what each entry says.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::dialect::{ALL, Dialect, Shape};
+use super::entry::{self, Entry};
+use super::source::Source;
+use super::tree::{self, Format, Node, Pair, Position, Tree};
+use crate::fault::{Fault, FaultKind, Place};
+use crate::model::{Input, Limits, ServerSpec};
+use crate::names::ServerName;
+use crate::text::nearest;
+
+mod globals;
+mod wrapper;
+
+/// One entry of a file: a server, or the reason why it is none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loaded {
+    /// Its name as written; shown even when it cannot be one.
+    pub name: String,
+    /// Where it stands.
+    pub place: Place,
+    /// The server, unless an error makes it unusable.
+    pub spec: Option<ServerSpec>,
+    /// What is wrong or odd about it.
+    pub faults: Vec<Fault>,
+}
+
+/// A switch for a server that some other file defines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Toggle {
+    /// Whose switch.
+    pub name: ServerName,
+    /// On or off.
+    pub enabled: bool,
+    /// Where it stands.
+    pub place: Place,
+}
+
+/// What one file holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The file.
+    pub file: Arc<Path>,
+    /// Whose rules it was read by.
+    pub dialect: &'static Dialect,
+    /// Its servers, in the file's order.
+    pub servers: Vec<Loaded>,
+    /// Its switches.
+    pub toggles: Vec<Toggle>,
+    /// Faults of the file as a whole.
+    pub faults: Vec<Fault>,
+}
+
+/// What the caller knows about a file before it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// Whose file it is; found out by path and content when nobody knows.
+    pub dialect: Option<&'static Dialect>,
+    /// Where the user works; some files keep servers of single folders.
+    pub workspace: Option<&'a Path>,
+    /// The bounds.
+    pub limits: &'a Limits,
+}
+
+/// Reads one file.
+pub fn read(file: &Path, text: &str, reading: Reading<'_>) -> Document {
+    let source = Source::new(file, text);
+    let known = reading.dialect.or_else(|| Dialect::by_path(file));
+    let mut document = Document {
+        file: source.file().clone(),
+        dialect: known.unwrap_or(&ALL[0]),
+        servers: Vec::new(),
+        toggles: Vec::new(),
+        faults: Vec::new(),
+    };
+    match tree::parse(&source, Format::of(file), reading.limits) {
+        Ok(root) => {
+            if known.is_none() {
+                document.dialect = Dialect::by_content(&root);
+            }
+            Reader { source: &source, document: &mut document, reading, inputs: Vec::new() }.root(&root);
+        }
+        Err(fault) => document.faults.push(*fault),
+    }
+    bound(&mut document, reading.limits.config_faults);
+    document
+}
+
+/// Whether a file is one server and not a map of servers.
+pub(super) fn is_single(root: &Node) -> bool {
+    let Some(pairs) = root.map() else { return false };
+    pairs.iter().any(|pair| {
+        let scalar = matches!(pair.value.tree, Tree::Text(_));
+        let list = matches!(pair.value.tree, Tree::List(_));
+        match pair.key.as_str() {
+            "command" | "cmd" => scalar || list,
+            "url" | "httpUrl" | "serverUrl" | "uri" | "server_script_path" | "serverName" => scalar,
+            "connection" => pair.value.map().is_some(),
+            "name" => {
+                scalar
+                    && pairs.iter().any(|other| {
+                        matches!(other.key.as_str(), "enabled" | "disabled" | "transport" | "mode" | "type")
+                    })
+            }
+            _ => false,
+        }
+    })
+}
+
+struct Reader<'a> {
+    source: &'a Source<'a>,
+    document: &'a mut Document,
+    reading: Reading<'a>,
+    inputs: Vec<Input>,
+}
+
+impl Reader<'_> {
+    fn root(&mut self, root: &Node) {
+        if matches!(root.tree, Tree::Null) {
+            return; // An empty file has no servers, and that is no fault.
+        }
+        if root.map().is_none() && root.list().is_none() {
+            let message = format!("expected a map of servers, found {}", root.kind());
+            return self.complain(Fault::error(FaultKind::WrongType, message), root.at);
+        }
+        self.inputs = self.inputs(root);
+        let found = wrapper::find(self.document.dialect, root, self.reading.workspace);
+        for (fault, at) in found.complaints {
+            self.complain(fault, at);
+        }
+        for (shape, node) in found.containers {
+            self.container(shape, node);
+        }
+        globals::apply(self.document, root);
+    }
+
+    fn container(&mut self, shape: Shape, node: &Node) {
+        match (shape, &node.tree) {
+            (Shape::Map(_) | Shape::Bare, Tree::Map(pairs)) => {
+                self.duplicates(pairs);
+                for pair in pairs.iter().filter(|pair| !is_private(&pair.key)) {
+                    self.entry(&pair.key, pair.at, &pair.value);
+                }
+            }
+            (Shape::List(_), Tree::List(nodes)) => nodes.iter().for_each(|node| self.named(node, None)),
+            (Shape::Single, Tree::Map(_)) => {
+                let stem = self.document.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
+                self.named(node, stem);
+            }
+            _ => {}
+        }
+    }
+
+    /// An entry that carries its name inside, or, when it is a whole file, takes that file's.
+    fn named(&mut self, node: &Node, otherwise: Option<String>) {
+        let inside = ["name", "serverName"].iter().find_map(|key| node.pair(key));
+        match inside.map(|pair| (pair, pair.value.text())) {
+            Some((pair, Some(name))) => self.entry(&name.to_owned(), pair.at, node),
+            Some((pair, None)) => {
+                let message = format!("a server's name must be a text, found {}", pair.value.kind());
+                self.complain(Fault::error(FaultKind::WrongType, message), pair.value.at);
+            }
+            None => match otherwise {
+                Some(name) => self.entry(&name, node.at, node),
+                None => {
+                    let slip = node.map().and_then(|pairs| {
+                        pairs.iter().find(|pair| nearest(&pair.key, ["name", "serverName"]).is_some())
+                    });
+                    let fault = Fault::error(FaultKind::MissingField, "this server has no name");
+                    let hint = slip.map_or_else(
+                        || "add a \"name\"".to_owned(),
+                        |pair| format!("write \"name\" instead of {:?}", pair.key),
+                    );
+                    self.complain(fault.hint(hint), slip.map_or(node.at, |pair| pair.at));
+                }
+            },
+        }
+    }
+
+    fn entry(&mut self, name: &str, at: Position, node: &Node) {
+        let place = self.source.place(at);
+        let mut loaded =
+            Loaded { name: name.to_owned(), place: place.clone(), spec: None, faults: Vec::new() };
+        match ServerName::parse(name) {
+            Err(invalid) => {
+                let fault = Fault::error(FaultKind::BadName, invalid.to_string());
+                loaded.faults.push(self.source.mark(fault, at));
+            }
+            Ok(name) => {
+                let read = entry::read(
+                    name.clone(),
+                    place.clone(),
+                    node,
+                    self.source,
+                    self.document.dialect,
+                    &self.inputs,
+                );
+                loaded.faults = read.faults;
+                match read.entry {
+                    Some(Entry::Server(spec)) => loaded.spec = Some(*spec),
+                    Some(Entry::Toggle(enabled)) => {
+                        self.document.toggles.push(Toggle { name, enabled, place });
+                        self.document.faults.extend(loaded.faults);
+                        return;
+                    }
+                    None => {}
+                }
+            }
+        }
+        self.document.servers.push(loaded);
+    }
+
+    /// Of two entries with one name the later counts, as every JSON reader has it; say so.
+    fn duplicates(&mut self, pairs: &[Pair]) {
+        let mut seen = BTreeSet::new();
+        for pair in pairs {
+            if !seen.insert(&pair.key) {
+                let message = format!("{:?} stands here a second time; only this one counts", pair.key);
+                self.complain(
+                    Fault::warning(FaultKind::Duplicate, message).hint("give one of them another name"),
+                    pair.at,
+                );
+            }
+        }
+    }
+
+    fn inputs(&mut self, root: &Node) -> Vec<Input> {
+        let lists = [root.get("inputs"), root.at_path(&["mcp", "inputs"])];
+        lists.into_iter().flatten().filter_map(Node::list).flatten().filter_map(entry::input).collect()
+    }
+
+    fn complain(&mut self, fault: Fault, at: Position) {
+        if self.document.faults.len() <= self.reading.limits.config_faults {
+            let fault = self.source.mark(fault, at);
+            self.document.faults.push(fault);
+        }
+    }
+}
+
+/// Keys such as `_comment`, `$schema` and `x-note` are never servers.
+fn is_private(key: &str) -> bool {
+    key.starts_with(['_', '$']) || key.starts_with("x-") || key.starts_with("//")
+}
+
+/// A file made of mistakes must not become a report of unbounded length.
+fn bound(document: &mut Document, most: usize) {
+    // Of two entries with one name the later counts.
+    let mut seen = BTreeSet::new();
+    let mut kept: Vec<Loaded> = Vec::with_capacity(document.servers.len());
+    for loaded in std::mem::take(&mut document.servers).into_iter().rev() {
+        if seen.insert(loaded.name.clone()) {
+            kept.push(loaded);
+        }
+    }
+    kept.reverse();
+    document.servers = kept;
+    let mut room = most;
+    let mut dropped = 0;
+    for faults in std::iter::once(&mut document.faults)
+        .chain(document.servers.iter_mut().map(|loaded| &mut loaded.faults))
+    {
+        // The first fault of an entry always stays: it is the reason why the entry is unusable.
+        let keep = faults.len().min(room.max(1));
+        dropped += faults.len() - keep;
+        faults.truncate(keep);
+        room -= keep.min(room);
+    }
+    if 0 < dropped {
+        let fault =
+            Fault::note(FaultKind::TooLarge, format!("{dropped} more faults in this file are not shown"));
+        document.faults.push(fault.at(Place::file(document.file.clone())));
+    }
+}

@@ -1,0 +1,134 @@
+//! Where the servers of a file stand, and what to say when they stand where their program will not look.
+
+use std::path::Path;
+
+use super::super::dialect::{ALL, Dialect, Shape};
+use super::super::tree::{Node, Pair, Position, Tree};
+use super::{is_private, is_single};
+use crate::fault::{Fault, FaultKind};
+use crate::text::nearest;
+
+/// The keys under which some program keeps its servers.
+const WRAPPERS: [&str; 6] = ["mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "mcp"];
+
+/// The containers found, and complaints about the way they are wrapped.
+pub(super) struct Found<'a> {
+    pub(super) containers: Vec<(Shape, &'a Node)>,
+    pub(super) complaints: Vec<(Fault, Position)>,
+}
+
+/// Finds the servers: where the dialect keeps them, else where any other does, with a complaint.
+pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Option<&Path>) -> Found<'a> {
+    let mut containers = by_shapes(dialect.shapes, root);
+    if dialect.id == "claude-code" {
+        containers.extend(of_project(root, workspace));
+    }
+    if !containers.is_empty() {
+        return Found { complaints: left_out(dialect, root, &containers), containers };
+    }
+    let containers = by_shapes(ALL[0].shapes, root);
+    let wanted = wrapper_of(dialect.shapes);
+    if let Some((shape, node)) = containers.first() {
+        let here =
+            wrapper_of(&[*shape]).map_or_else(|| "the top of the file".to_owned(), |key| format!("{key:?}"));
+        let complaints = wanted.into_iter().filter(|_| dialect.id != ALL[0].id).map(|wanted| {
+            let message =
+                format!("{} reads servers under {wanted:?}, these stand under {here}", dialect.title);
+            (Fault::warning(FaultKind::WrongWrapper, message).hint(format!("write {wanted:?}")), node.at)
+        });
+        return Found { complaints: complaints.collect(), containers };
+    }
+    if let Some((pair, near)) = misspelt(root) {
+        let right = wanted.as_deref().unwrap_or(near);
+        let fault =
+            Fault::warning(FaultKind::WrongWrapper, format!("nobody reads servers under {:?}", pair.key));
+        let complaints = vec![(fault.hint(format!("write {right:?}")), pair.at)];
+        return Found { containers: vec![(Shape::Map(&[]), &pair.value)], complaints };
+    }
+    // A host's settings file without servers is an ordinary thing; a file somebody named is not.
+    let complaints = (dialect.id == ALL[0].id).then(|| {
+        let fault = Fault::error(FaultKind::NoServers, "no servers found in this file");
+        (
+            fault.hint("servers stand under \"mcpServers\": {\"name\": {\"command\": …} or {\"url\": …}}"),
+            root.at,
+        )
+    });
+    Found { containers, complaints: complaints.into_iter().collect() }
+}
+
+/// Servers beside the ones found, under a key that this program does not look at.
+fn left_out(dialect: &Dialect, root: &Node, found: &[(Shape, &Node)]) -> Vec<(Fault, Position)> {
+    let Some(wanted) = wrapper_of(dialect.shapes) else { return Vec::new() };
+    let taken = |pair: &Pair| {
+        found.iter().any(|(_, node)| std::ptr::eq(*node, &pair.value))
+            || root.at_path(&["mcp", "servers"]).is_some() && pair.key == "mcp"
+    };
+    let wrong = |pair: &&Pair| {
+        !taken(pair)
+            && looks_like_servers(&pair.value)
+            && (WRAPPERS.contains(&pair.key.as_str()) || nearest(&pair.key, WRAPPERS).is_some())
+    };
+    let whole = found.iter().any(|(shape, _)| matches!(shape, Shape::Bare | Shape::Single));
+    let pairs = root.map().filter(|_| !whole).unwrap_or_default();
+    pairs
+        .iter()
+        .filter(wrong)
+        .map(|pair| {
+            let message = format!("{} does not read servers under {:?}", dialect.title, pair.key);
+            (
+                Fault::warning(FaultKind::WrongWrapper, message).hint(format!("move them under {wanted:?}")),
+                pair.at,
+            )
+        })
+        .collect()
+}
+
+/// The first shape that fits, in the order given.
+fn by_shapes<'a>(shapes: &[Shape], root: &'a Node) -> Vec<(Shape, &'a Node)> {
+    let fits = |shape: &Shape| match shape {
+        Shape::Map(path) => root.at_path(path).filter(|node| !is_single(node) && is_container(node)),
+        Shape::List(path) => root.at_path(path).filter(|node| node.list().is_some()),
+        Shape::Single => Some(root).filter(|node| is_single(node)),
+        Shape::Bare => Some(root).filter(|node| holds_a_server(node)),
+    };
+    shapes.iter().find_map(|shape| fits(shape).map(|node| (*shape, node))).into_iter().collect()
+}
+
+/// A map with maps in it; `mcp` holds other settings in some programs.
+fn is_container(node: &Node) -> bool {
+    let Some(pairs) = node.map() else { return false };
+    let mut entries = pairs.iter().filter(|pair| !is_private(&pair.key)).peekable();
+    entries.peek().is_none() || entries.any(|pair| matches!(pair.value.tree, Tree::Map(_)))
+}
+
+/// A map of which at least one value surely is a server.
+fn holds_a_server(node: &Node) -> bool {
+    node.map().is_some_and(|pairs| pairs.iter().any(|pair| !is_private(&pair.key) && is_single(&pair.value)))
+}
+
+/// A map of which every value could be a server and at least one surely is.
+fn looks_like_servers(node: &Node) -> bool {
+    let Some(pairs) = node.map() else { return false };
+    let mut entries = pairs.iter().filter(|pair| !is_private(&pair.key));
+    entries.clone().all(|pair| pair.value.map().is_some()) && entries.any(|pair| is_single(&pair.value))
+}
+
+/// Claude Code keeps servers of single folders in its one file; they count only there.
+fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<(Shape, &'a Node)> {
+    let node = root.at_path(&["projects", workspace?.to_str()?, "mcpServers"])?;
+    node.map().map(|_| (Shape::Map(&[]), node))
+}
+
+fn misspelt(root: &Node) -> Option<(&Pair, &'static str)> {
+    root.map()?.iter().find_map(|pair| {
+        pair.value.map()?;
+        nearest(&pair.key, WRAPPERS).map(|near| (pair, near))
+    })
+}
+
+fn wrapper_of(shapes: &[Shape]) -> Option<String> {
+    shapes.iter().find_map(|shape| match shape {
+        Shape::Map(path) | Shape::List(path) if !path.is_empty() => Some(path.join(".")),
+        _ => None,
+    })
+}

@@ -1,0 +1,239 @@
+//! One entry of a file: read by itself, so that its mistakes are its own.
+
+use std::collections::BTreeMap;
+
+use super::dialect::{Dialect, Unit};
+use super::source::Source;
+use super::tree::{Node, Pair, Position};
+use crate::fault::{Fault, FaultKind, Place, Severity};
+use crate::model::{Extra, Input, Origin, ServerSpec, ToolFilter, Waits};
+use crate::names::ServerName;
+use crate::text::nearest;
+
+mod auth;
+mod keys;
+mod link;
+mod values;
+mod waits;
+
+use keys::Field;
+
+/// What an entry is.
+pub(super) enum Entry {
+    /// A server.
+    Server(Box<ServerSpec>),
+    /// Only a switch for a server defined elsewhere.
+    Toggle(bool),
+}
+
+/// What an entry is, unless an error makes it unusable, and what there is to say about it.
+pub(super) struct Read {
+    pub(super) entry: Option<Entry>,
+    pub(super) faults: Vec<Fault>,
+}
+
+/// What every part of the reading needs.
+struct Context<'a> {
+    name: &'a ServerName,
+    source: &'a Source<'a>,
+    dialect: &'static Dialect,
+    faults: Vec<Fault>,
+    places: BTreeMap<&'static str, Place>,
+}
+
+impl Context<'_> {
+    fn say(&mut self, fault: Fault, at: Position) {
+        let fault = self.source.mark(fault.of(self.name), at);
+        self.faults.push(fault);
+    }
+
+    fn wrong_type(&mut self, pair: &Pair, expected: &str) {
+        let message = format!("{:?} must be {expected}, found {}", pair.key, pair.value.kind());
+        self.say(Fault::error(FaultKind::WrongType, message), pair.value.at);
+    }
+
+    fn remember(&mut self, key: &'static str, at: Position) {
+        self.places.insert(key, self.source.place(at));
+    }
+}
+
+/// The pairs of an entry by what they mean.
+struct Fields<'a>(Vec<(Field, &'a Pair)>);
+
+impl<'a> Fields<'a> {
+    fn get(&self, field: Field) -> Option<&'a Pair> {
+        self.0.iter().rev().find(|(known, _)| *known == field).map(|(_, pair)| *pair)
+    }
+
+    fn has(&self, field: Field) -> bool {
+        self.get(field).is_some()
+    }
+}
+
+/// Reads one entry by a dialect's rules. `shared` are the inputs the file declares for all its servers.
+pub(super) fn read(
+    name: ServerName,
+    place: Place,
+    node: &Node,
+    source: &Source<'_>,
+    dialect: &'static Dialect,
+    shared: &[Input],
+) -> Read {
+    let mut context = Context { name: &name, source, dialect, faults: Vec::new(), places: BTreeMap::new() };
+    let Some(pairs) = node.map() else {
+        let fault =
+            Fault::error(FaultKind::WrongType, format!("a server is a map of keys, found {}", node.kind()));
+        context.say(fault.hint("write {\"command\": …} or {\"url\": …}"), node.at);
+        return Read { entry: None, faults: context.faults };
+    };
+    let mut unknown = Vec::new();
+    let fields = classify(pairs, &mut unknown);
+    let enabled = values::enabled(&mut context, &fields);
+    if let Some(enabled) = enabled.filter(|_| is_toggle(&fields, &unknown)) {
+        return Read { entry: Some(Entry::Toggle(enabled)), faults: context.faults };
+    }
+    misspelt(&mut context, &fields, &unknown);
+    let link = link::read(&mut context, &fields, node.at);
+    let filter = filter(&mut context, &fields);
+    let waits =
+        Waits { connect: waits::connect(&mut context, &fields), call: waits::call(&mut context, &fields) };
+    let required = values::flag(&mut context, &fields, Field::Required, "required").unwrap_or(false);
+    let lazy = values::flag(&mut context, &fields, Field::Lazy, "lazy").unwrap_or(false);
+    let concurrency =
+        fields.get(Field::Concurrency).and_then(|pair| pair.value.number()).map(|number| number as u32);
+    let description = values::text(&mut context, &fields, Field::Description, "description");
+    let own = fields.get(Field::Inputs).and_then(|pair| pair.value.list()).unwrap_or_default();
+    let inputs = own.iter().filter_map(input).chain(shared.iter().cloned()).collect();
+    let is_kept = |field: Field, pair: &Pair| {
+        field == Field::Kept || field == Field::Tools && pair.value.map().is_some()
+    };
+    let kept = fields.0.iter().filter(|(field, pair)| is_kept(*field, pair)).map(|(_, pair)| *pair);
+    let extra = Extra(
+        unknown.iter().copied().chain(kept).map(|pair| (pair.key.clone(), pair.value.to_json())).collect(),
+    );
+    if enabled.is_none() && !dialect.enabled {
+        let fault = Fault::note(
+            FaultKind::MissingField,
+            format!("switched off: {} wants \"enabled\": true", dialect.title),
+        );
+        context.say(fault.hint("add \"enabled\": true"), node.at);
+    }
+    let Context { faults, places, .. } = context;
+    let usable = faults.iter().all(|fault| fault.severity < Severity::Error);
+    let entry = link.filter(|_| usable).map(|link| {
+        Entry::Server(Box::new(ServerSpec {
+            origin: Origin { dialect: dialect.id, place },
+            enabled: enabled.unwrap_or(dialect.enabled),
+            name: name.clone(),
+            link,
+            filter,
+            waits,
+            required,
+            lazy,
+            concurrency,
+            description,
+            inputs,
+            extra,
+            places,
+        }))
+    });
+    Read { entry, faults }
+}
+
+/// An input the user is to be asked for; one without an id cannot be referred to.
+pub(super) fn input(node: &Node) -> Option<Input> {
+    let text = |key: &str| node.get(key).and_then(Node::text).map(str::to_owned);
+    let id = text("id")?;
+    Some(Input {
+        description: text("description").unwrap_or_else(|| id.clone()),
+        password: node.get("password").and_then(Node::bool).unwrap_or(false),
+        options: node.get("options").map(values::strings).unwrap_or_default(),
+        default: text("default"),
+        id,
+    })
+}
+
+/// Sorts the pairs by meaning; nested `transport` and `connection` maps count as if written flat.
+fn classify<'a>(pairs: &'a [Pair], unknown: &mut Vec<&'a Pair>) -> Fields<'a> {
+    let mut fields = Vec::with_capacity(pairs.len());
+    for pair in pairs {
+        let nested =
+            matches!(pair.key.as_str(), "transport" | "connection").then(|| pair.value.map()).flatten();
+        match (nested, keys::field(&pair.key)) {
+            (Some(inner), _) => fields.extend(classify(inner, unknown).0),
+            (None, Some(field)) => fields.push((field, pair)),
+            (None, None) => unknown.push(pair),
+        }
+    }
+    Fields(fields)
+}
+
+fn is_toggle(fields: &Fields<'_>, unknown: &[&Pair]) -> bool {
+    unknown.is_empty()
+        && fields.0.iter().all(|(field, _)| {
+            matches!(field, Field::Enabled | Field::Disabled | Field::Name | Field::Description)
+        })
+}
+
+/// A key nobody reads is kept in silence, unless somebody reads one that differs by a slip.
+fn misspelt(context: &mut Context<'_>, fields: &Fields<'_>, unknown: &[&Pair]) {
+    for pair in
+        unknown.iter().filter(|pair| !pair.key.starts_with(['_', '$', '/']) && !pair.key.starts_with("x-"))
+    {
+        let Some(near) = nearest(&pair.key, keys::common()) else { continue };
+        // The right key stands beside it: then this one is something else.
+        if keys::field(near).is_some_and(|field| fields.has(field)) {
+            continue;
+        }
+        let fault = Fault::warning(FaultKind::UnknownKey, format!("nobody reads the key {:?}", pair.key));
+        context.say(fault.hint(format!("did you mean {near:?}?")), pair.at);
+    }
+}
+
+fn filter(context: &mut Context<'_>, fields: &Fields<'_>) -> ToolFilter {
+    let mut filter = ToolFilter {
+        include: values::list(context, fields, Field::Include, "include"),
+        exclude: values::list(context, fields, Field::Exclude, "exclude"),
+    };
+    if context.dialect.id == "goose" && filter.include.is_empty() {
+        return filter; // There an empty list means all tools.
+    }
+    if let Some(pair) =
+        fields.get(Field::Include).filter(|pair| pair.value.list().is_some_and(<[Node]>::is_empty))
+    {
+        nothing_included(context, pair, &mut filter);
+    }
+    // `tools` is a list of names to one program, {include, exclude} to another, approval modes to a third.
+    if let Some(pair) = fields.get(Field::Tools) {
+        match (pair.value.list(), pair.value.map()) {
+            (Some([]), _) => nothing_included(context, pair, &mut filter),
+            (Some(_), _) => filter.include = values::strings(&pair.value),
+            (_, Some(_)) => {
+                let names = |key| pair.value.get(key).map(values::strings).unwrap_or_default();
+                filter.include.extend(names("include"));
+                filter.exclude.extend(names("exclude"));
+            }
+            _ => context.wrong_type(pair, "a list of tool names"),
+        }
+    }
+    filter
+}
+
+/// An empty list of tools to take means none, which is worth a word.
+fn nothing_included(context: &mut Context<'_>, pair: &Pair, filter: &mut ToolFilter) {
+    filter.exclude.push("*".to_owned());
+    let fault = Fault::note(
+        FaultKind::WrongValue,
+        format!("{:?} is empty: no tool of this server is taken", pair.key),
+    );
+    context.say(fault.hint("remove the key, or write [\"*\"], to take all"), pair.at);
+}
+
+/// The unit a dialect gives to a bare `timeout`, in words.
+fn unit_word(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Millis => "milliseconds",
+        Unit::Seconds => "seconds",
+        Unit::Guess => "no stated unit",
+    }
+}

@@ -1,0 +1,270 @@
+//! Many documents, one set of servers. Later layers win; what loses is still listed, with the reason.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::document::{Document, Toggle};
+use crate::fault::{Fault, FaultKind, Severity};
+use crate::model::{Origin, ServerSpec};
+use crate::names::{ServerName, UserId};
+
+#[cfg(test)]
+mod tests;
+
+/// Where a document stands among the others, lowest first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Another program's file.
+    Host(&'static str),
+    /// Kitbag's own, for everybody.
+    Shared,
+    /// The working folder's.
+    Project,
+    /// One user's own.
+    User(UserId),
+    /// An environment variable.
+    Env,
+    /// The command line.
+    Flags,
+}
+
+impl Layer {
+    /// The word used in output.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Host(_) => "host",
+            Self::Shared => "shared",
+            Self::Project => "project",
+            Self::User(_) => "user",
+            Self::Env => "env",
+            Self::Flags => "flags",
+        }
+    }
+
+    /// Files only Kitbag writes; a switch there is the user's own word.
+    fn is_own(&self) -> bool {
+        matches!(self, Self::Shared | Self::User(_) | Self::Flags)
+    }
+}
+
+/// What Kitbag does with a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is used.
+    Used,
+    /// It is switched off.
+    Disabled,
+    /// It comes from the working folder and nobody approved it.
+    Held,
+    /// It was found in another program's file and is not used.
+    Found,
+    /// A later layer says something else under the same name.
+    Shadowed,
+    /// It lives inside another program.
+    Foreign,
+    /// It cannot be used.
+    Broken,
+}
+
+impl State {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Used => "used",
+            Self::Disabled => "disabled",
+            Self::Held => "held",
+            Self::Found => "found",
+            Self::Shadowed => "shadowed",
+            Self::Foreign => "foreign",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// One document in its layer.
+#[derive(Clone, Debug)]
+pub struct Layered {
+    /// Which layer.
+    pub layer: Layer,
+    /// Whether its servers may be used, or are only listed.
+    pub used: bool,
+    /// What it holds.
+    pub document: Document,
+}
+
+/// One row of what was found.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name as written.
+    pub name: String,
+    /// Which layer it comes from.
+    pub layer: Layer,
+    /// What Kitbag does with it.
+    pub state: State,
+    /// Where it stands.
+    pub origin: Origin,
+    /// Where else the same thing stands.
+    pub also: Vec<Origin>,
+    /// The server, unless it is broken.
+    pub spec: Option<ServerSpec>,
+    /// What is wrong or odd about it.
+    pub faults: Vec<Fault>,
+}
+
+/// Everything that was found, merged.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    /// All rows: the used ones first, by name, then the others in the order found.
+    pub servers: Vec<Server>,
+    /// Faults that belong to no row.
+    pub faults: Vec<Fault>,
+}
+
+/// Merges documents. `is_approved` is asked for every server of the project layer.
+pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool) -> Merged {
+    let mut documents = documents;
+    documents.sort_by(|a, b| a.layer.cmp(&b.layer)); // Stable: within a layer the order read decides.
+    let mut merged = Merged::default();
+    let mut toggles: Vec<(Layer, Toggle)> = Vec::new();
+    let mut rows: Vec<Server> = Vec::new();
+    for Layered { layer, used, document } in documents {
+        merged.faults.extend(document.faults);
+        if used && layer != Layer::Project {
+            toggles.extend(document.toggles.into_iter().map(|toggle| (layer.clone(), toggle)));
+        }
+        for loaded in document.servers {
+            let origin = Origin { dialect: document.dialect.id, place: loaded.place };
+            let state = state(&layer, used, loaded.spec.as_ref(), &loaded.faults, is_approved);
+            let spec = loaded.spec;
+            rows.push(Server {
+                name: loaded.name,
+                layer: layer.clone(),
+                state,
+                origin,
+                also: Vec::new(),
+                spec,
+                faults: loaded.faults,
+            });
+        }
+    }
+    settle(&mut rows);
+    switch(&mut rows, &toggles, &mut merged.faults);
+    rows.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| a.name.cmp(&b.name)));
+    merged.servers = rows;
+    merged
+}
+
+fn state(
+    layer: &Layer,
+    used: bool,
+    spec: Option<&ServerSpec>,
+    faults: &[Fault],
+    is_approved: &dyn Fn(&ServerSpec) -> bool,
+) -> State {
+    match spec {
+        None if faults.iter().any(|fault| fault.severity == Severity::Error) => State::Broken,
+        None => State::Foreign,
+        Some(_) if !used => State::Found,
+        // An unapproved file may show a server but not move one: it neither wins nor switches.
+        Some(spec) if *layer == Layer::Project && !is_approved(spec) => State::Held,
+        Some(spec) if !spec.enabled => State::Disabled,
+        Some(_) => State::Used,
+    }
+}
+
+/// Of several servers with one name the last layer's counts; equal ones become one row with several origins.
+fn settle(rows: &mut Vec<Server>) {
+    let mut kept: Vec<Server> = Vec::with_capacity(rows.len());
+    let mut by_name: std::collections::HashMap<String, Vec<usize>> = std::collections::HashMap::new();
+    for mut row in rows.drain(..).rev() {
+        let known = by_name.entry(row.name.clone()).or_default();
+        let fingerprint = row.spec.as_ref().map(ServerSpec::fingerprint);
+        let same = known.iter().copied().find(|index| {
+            let spec = kept.get(*index).and_then(|winner: &Server| winner.spec.as_ref());
+            fingerprint.is_some() && spec.map(ServerSpec::fingerprint) == fingerprint
+        });
+        if let Some(winner) =
+            same.and_then(|index| kept.get_mut(index)).filter(|winner| joins(winner.state, row.state))
+        {
+            winner.also.push(row.origin);
+            continue;
+        }
+        let takes_part = |state: State| matches!(state, State::Used | State::Disabled | State::Broken);
+        let beaten = known.iter().any(|index| kept.get(*index).is_some_and(|other| takes_part(other.state)));
+        if beaten && takes_part(row.state) && row.state != State::Broken {
+            row.state = State::Shadowed;
+        }
+        known.push(kept.len());
+        kept.push(row);
+    }
+    kept.reverse();
+    *rows = kept;
+}
+
+/// Whether a lower row adds nothing to the one above it. A held or found row never swallows a used one.
+fn joins(winner: State, lower: State) -> bool {
+    match winner {
+        State::Used | State::Disabled => true,
+        _ => winner == lower,
+    }
+}
+
+/// Applies the switches. One in Kitbag's own files counts for whatever server has the name; one in another
+/// program's file only for servers of its own layer or below.
+fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fault>) {
+    for (layer, toggle) in toggles {
+        let mut found = false;
+        for row in rows.iter_mut().filter(|row| row.name == toggle.name.as_str()) {
+            found = true;
+            let reaches = layer.is_own() || row.layer <= *layer;
+            let live = matches!(row.state, State::Used | State::Disabled);
+            if let Some(spec) = row.spec.as_mut().filter(|_| reaches && live) {
+                spec.enabled = toggle.enabled;
+                spec.places.insert("enabled", toggle.place.clone());
+                row.state = if toggle.enabled { State::Used } else { State::Disabled };
+            }
+        }
+        if !found {
+            let message = format!(
+                "switches {} {}, but no file defines it",
+                toggle.name,
+                if toggle.enabled { "on" } else { "off" }
+            );
+            let fault = Fault::warning(FaultKind::LooseToggle, message)
+                .hint("remove the entry, or add \"command\" or \"url\"");
+            faults.push(fault.of(&toggle.name).at(toggle.place.clone()));
+        }
+    }
+}
+
+fn rank(state: State) -> u8 {
+    match state {
+        State::Used | State::Disabled => 0,
+        State::Broken => 1,
+        State::Held => 2,
+        State::Found => 3,
+        State::Foreign => 4,
+        State::Shadowed => 5,
+    }
+}
+
+impl Merged {
+    /// The servers that are used, in order of name.
+    pub fn used(&self) -> impl Iterator<Item = &ServerSpec> {
+        self.servers.iter().filter(|row| row.state == State::Used).filter_map(|row| row.spec.as_ref())
+    }
+
+    /// The row that counts for a name: used, switched off or broken before held, held before found.
+    pub fn get(&self, name: &ServerName) -> Option<&Server> {
+        self.servers.iter().find(|row| row.name == name.as_str())
+    }
+
+    /// The files the rows come from.
+    pub fn files(&self) -> Vec<Arc<Path>> {
+        let mut files: Vec<Arc<Path>> =
+            self.servers.iter().map(|row| row.origin.place.file.clone()).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+}

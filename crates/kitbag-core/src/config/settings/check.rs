@@ -1,0 +1,128 @@
+//! Whether a tree fits the table of keys.
+
+use super::super::source::Source;
+use super::super::tree::{Node, Pair};
+use super::keys::{self, Key, ROOT, Shape};
+use super::{duration, size};
+use crate::fault::{Fault, FaultKind};
+use crate::text::nearest;
+
+/// Every key that nobody reads and every value that does not fit.
+pub(super) fn check(source: &Source<'_>, root: &Node) -> Vec<Fault> {
+    let mut checker = Checker { source, faults: Vec::new() };
+    checker.node("kitbag.toml", &ROOT, root);
+    checker.faults
+}
+
+struct Checker<'a> {
+    source: &'a Source<'a>,
+    faults: Vec<Fault>,
+}
+
+impl Checker<'_> {
+    /// The table is a few levels deep and bounds this recursion.
+    fn node(&mut self, name: &str, shape: &Shape, node: &Node) {
+        match shape {
+            Shape::Any => {}
+            Shape::Text => self.expect(name, node, node.text().is_some(), "a text"),
+            Shape::Bool => self.expect(name, node, node.bool().is_some(), "true or false"),
+            Shape::Count => self.expect(name, node, node.number().is_some_and(is_count), "a whole number"),
+            Shape::Texts => self.expect(name, node, are_texts(node), "a list of texts"),
+            Shape::Duration => self.expect(
+                name,
+                node,
+                node.text().and_then(duration).is_some(),
+                "a time such as \"5s\" or \"500ms\"",
+            ),
+            Shape::OneOf(words) => self.one_of(name, node, words),
+            Shape::Hosts => self.hosts(name, node),
+            Shape::Limits => self.limits(node),
+            Shape::Table(keys) => self.table(name, keys, node),
+            Shape::Named(inner) => match node.map() {
+                Some(pairs) => pairs.iter().for_each(|pair| self.node(&pair.key, inner, &pair.value)),
+                None => self.expect(name, node, false, "a table"),
+            },
+            Shape::List(inner) => match node.list() {
+                Some(nodes) => nodes.iter().for_each(|node| self.node(name, inner, node)),
+                None => self.expect(name, node, false, "a list"),
+            },
+        }
+    }
+
+    fn table(&mut self, name: &str, keys: &[Key], node: &Node) {
+        let Some(pairs) = node.map() else { return self.expect(name, node, false, "a table") };
+        for pair in pairs {
+            match keys.iter().find(|key| key.name == pair.key) {
+                Some(key) => self.node(key.name, &key.shape, &pair.value),
+                None => self.unknown(name, pair, keys.iter().map(|key| key.name)),
+            }
+        }
+    }
+
+    fn limits(&mut self, node: &Node) {
+        for pair in node.map().unwrap_or_default() {
+            let value =
+                pair.value.text().and_then(size).is_some() || pair.value.number().is_some_and(is_count);
+            if !keys::limits().any(|name| name == pair.key) {
+                self.unknown("limits", pair, keys::limits());
+            } else {
+                self.expect(&pair.key, &pair.value, value, "a number or a size such as \"16MiB\"");
+            }
+        }
+    }
+
+    fn hosts(&mut self, name: &str, node: &Node) {
+        self.expect(name, node, are_texts(node), "a list of texts");
+        for node in node.list().unwrap_or(std::slice::from_ref(node)) {
+            let Some(word) = node.text().filter(|word| !keys::hosts().any(|host| host == *word)) else {
+                continue;
+            };
+            let fault = Fault::error(FaultKind::WrongValue, format!("unknown program {word:?}"));
+            let fault = match nearest(word, keys::hosts()) {
+                Some(near) => fault.hint(format!("did you mean {near:?}?")),
+                None => fault.hint(format!("one of {}", keys::hosts().collect::<Vec<_>>().join(", "))),
+            };
+            self.say(fault, node);
+        }
+    }
+
+    fn one_of(&mut self, name: &str, node: &Node, words: &'static [&'static str]) {
+        let Some(word) = node.text() else { return self.expect(name, node, false, "a text") };
+        if !words.contains(&word) {
+            let fault = Fault::error(FaultKind::WrongValue, format!("{name:?} cannot be {word:?}"));
+            self.say(fault.hint(format!("one of {}", words.join(", "))), node);
+        }
+    }
+
+    fn unknown(&mut self, table: &str, pair: &Pair, keys: impl Iterator<Item = &'static str> + Clone) {
+        let fault = Fault::error(FaultKind::UnknownKey, format!("unknown key {:?} in {table}", pair.key));
+        let fault = match nearest(&pair.key, keys.clone()) {
+            Some(near) => fault.hint(format!("did you mean {near:?}?")),
+            None => fault.hint(format!("known keys: {}", keys.collect::<Vec<_>>().join(", "))),
+        };
+        let fault = self.source.mark(fault, pair.at);
+        self.faults.push(fault);
+    }
+
+    fn expect(&mut self, name: &str, node: &Node, fits: bool, what: &str) {
+        if !fits {
+            self.say(
+                Fault::error(FaultKind::WrongType, format!("{name:?} must be {what}, found {}", node.kind())),
+                node,
+            );
+        }
+    }
+
+    fn say(&mut self, fault: Fault, node: &Node) {
+        let fault = self.source.mark(fault, node.at);
+        self.faults.push(fault);
+    }
+}
+
+fn is_count(number: f64) -> bool {
+    0.0 <= number && number.fract() == 0.0 && number < 1e15
+}
+
+fn are_texts(node: &Node) -> bool {
+    node.list().is_some_and(|nodes| nodes.iter().all(|node| node.text().is_some()))
+}

@@ -1,0 +1,51 @@
+//! The JSON Schema of `kitbag.toml`, for editors.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{self, Key, ROOT, Shape};
+
+/// The schema, made from the same table the file is checked by.
+pub fn json_schema() -> Value {
+    let mut schema = of(&ROOT);
+    if let Some(map) = schema.as_object_mut() {
+        map.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+        map.insert("title".into(), "kitbag.toml".into());
+    }
+    schema
+}
+
+fn of(shape: &Shape) -> Value {
+    match shape {
+        Shape::Text => json!({"type": "string"}),
+        Shape::Bool => json!({"type": "boolean"}),
+        Shape::Count => json!({"type": "integer", "minimum": 0}),
+        Shape::Duration => json!({"type": "string", "pattern": r"^[0-9.]+ *(ms|s|m|min|h)$"}),
+        Shape::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Shape::OneOf(words) => json!({"type": "string", "enum": words}),
+        Shape::Hosts => {
+            json!({"type": "array", "items": {"type": "string", "enum": keys::hosts().collect::<Vec<_>>()}})
+        }
+        Shape::Limits => {
+            let row = json!({"type": ["integer", "string"], "minimum": 0, "pattern": r"^[0-9.]+ *(B|KiB|MiB|GiB|kB|KB|MB|GB)?$"});
+            let rows: Map<String, Value> =
+                keys::limits().map(|name| (name.to_owned(), row.clone())).collect();
+            json!({"type": "object", "properties": rows, "additionalProperties": false})
+        }
+        Shape::Any => json!({}),
+        Shape::Table(keys) => {
+            let properties: Map<String, Value> =
+                keys.iter().map(|key| (key.name.to_owned(), described(key))).collect();
+            json!({"type": "object", "properties": properties, "additionalProperties": false})
+        }
+        Shape::Named(inner) => json!({"type": "object", "additionalProperties": of(inner)}),
+        Shape::List(inner) => json!({"type": "array", "items": of(inner)}),
+    }
+}
+
+fn described(key: &Key) -> Value {
+    let mut schema = of(&key.shape);
+    if let Some(map) = schema.as_object_mut() {
+        map.insert("description".into(), key.what.into());
+    }
+    schema
+}

@@ -1,0 +1,133 @@
+//! A file's text and the way back from a byte to line, column and a snippet that may be shown.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::tree::Position;
+use crate::fault::{Fault, Place, Snippet};
+use crate::text::{redact_line_to, visible};
+
+/// How much of a long line a snippet shows around the trouble.
+const WINDOW: usize = 48;
+/// A line beyond this is only looked at around the trouble.
+const LONG: usize = 2000;
+/// Bytes between two remembered character counts; without them a file of one long line costs its square.
+const STRIDE: usize = 256;
+
+/// The text of one configuration file.
+#[derive(Clone, Debug)]
+pub struct Source<'a> {
+    file: Arc<Path>,
+    text: &'a str,
+    starts: Vec<usize>,
+    /// Characters before every `STRIDE`th byte; empty when all are ASCII.
+    counts: Vec<usize>,
+}
+
+impl<'a> Source<'a> {
+    /// A file's text; a byte order mark is not part of it.
+    pub fn new(file: impl Into<Arc<Path>>, text: &'a str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { file: file.into(), text, starts, counts: counts(text) }
+    }
+
+    /// The file's name.
+    pub fn file(&self) -> &Arc<Path> {
+        &self.file
+    }
+
+    /// Its text.
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Line and column of a byte.
+    pub fn position(&self, byte: usize) -> Position {
+        let byte = byte.min(self.text.len());
+        let line = self.starts.partition_point(|start| *start <= byte).saturating_sub(1);
+        let start = self.starts.get(line).copied().unwrap_or(0);
+        let column = self.chars_before(byte).saturating_sub(self.chars_before(start));
+        Position { line: line as u32 + 1, column: column as u32 + 1 }
+    }
+
+    fn chars_before(&self, byte: usize) -> usize {
+        match self.counts.get(byte / STRIDE) {
+            None => byte,
+            Some(known) => {
+                known
+                    + self.text.as_bytes()[byte - byte % STRIDE..byte]
+                        .iter()
+                        .filter(|b| begins_char(**b))
+                        .count()
+            }
+        }
+    }
+
+    /// A position with the file it belongs to.
+    pub fn place(&self, at: Position) -> Place {
+        Place { file: self.file.clone(), line: at.line, column: at.column }
+    }
+
+    /// Puts place and snippet on a fault.
+    pub fn mark(&self, fault: Fault, at: Position) -> Fault {
+        Fault { snippet: self.snippet(at), ..fault.at(self.place(at)) }
+    }
+
+    fn snippet(&self, at: Position) -> Option<Snippet> {
+        let line = (at.line as usize).checked_sub(1)?;
+        let start = *self.starts.get(line)?;
+        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
+        let text = self.text.get(start..end)?.trim_end_matches('\r');
+        let column = (at.column as usize).saturating_sub(1).min(text.chars().count());
+        let split = text.char_indices().nth(column).map_or(text.len(), |(byte, _)| byte);
+        // A line of megabytes is looked at only around the trouble.
+        let near = if split <= LONG { 0 } else { window_start(text, split) };
+        let far = text
+            .char_indices()
+            .map(|(byte, _)| byte)
+            .find(|byte| split + 2 * WINDOW <= *byte)
+            .unwrap_or(text.len());
+        let (redacted, before) = redact_line_to(&text[near..far], split - near);
+        let (head, tail) = redacted.split_at(before);
+        let head = legible(head);
+        let skip = head.chars().count().saturating_sub(WINDOW);
+        let mut shown: String = if 0 < skip { "…".to_owned() } else { String::new() };
+        shown.extend(head.chars().skip(skip));
+        let start = shown.chars().count();
+        shown.extend(legible(tail).chars().take(WINDOW));
+        Some(Snippet { text: shown, start })
+    }
+}
+
+/// Tabs as arrows, other control characters as escapes.
+fn legible(text: &str) -> String {
+    visible(&text.replace('\t', "→"))
+}
+
+fn counts(text: &str) -> Vec<usize> {
+    if text.is_ascii() {
+        return Vec::new();
+    }
+    let strides =
+        text.as_bytes().chunks(STRIDE).map(|chunk| chunk.iter().filter(|b| begins_char(**b)).count());
+    let sums = strides.scan(0, |sum, count| {
+        *sum += count;
+        Some(*sum)
+    });
+    std::iter::once(0).chain(sums).collect()
+}
+
+fn begins_char(byte: u8) -> bool {
+    byte & 0b1100_0000 != 0b1000_0000
+}
+
+/// Where to begin looking at a long line: at a token's start shortly before the trouble.
+fn window_start(text: &str, split: usize) -> usize {
+    let mut from = split - WINDOW;
+    while !text.is_char_boundary(from) {
+        from -= 1;
+    }
+    // Cutting inside a quoted value would make the rest of it look like bare words: begin after a comma.
+    text[from..split].rfind([',', '{', '[']).map_or(split, |comma| from + comma + 1)
+}

@@ -1,0 +1,225 @@
+//! One server's trouble, told so that a person can mend it: what, where, and what to write instead.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::names::{ServerName, ToolName};
+
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum $name { $($(#[$vdoc])* $variant),* }
+
+        impl $name {
+            /// The word used in JSON output and documentation.
+            pub fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $word),* }
+            }
+        }
+    };
+}
+
+words!(
+    /// The part of the data's way where the trouble showed.
+    Stage {
+        /// Reading and merging configuration.
+        Config = "config",
+        /// Starting a server or reaching it.
+        Connect = "connect",
+        /// Taking over a server's tool list.
+        Catalog = "catalog",
+        /// Filtering and transforming tools.
+        Shape = "shape",
+        /// Showing tools to a model.
+        Present = "present",
+        /// Calling a tool.
+        Execute = "execute",
+    }
+);
+
+words!(
+    /// How much is lost, least first.
+    Severity {
+        /// Worth knowing; nothing is lost.
+        Note = "note",
+        /// Works, but probably not as meant.
+        Warning = "warning",
+        /// The file, entry or server cannot be used.
+        Error = "error",
+    }
+);
+
+words!(
+    /// What kind of trouble it is.
+    FaultKind {
+        /// The file cannot be read.
+        Unreadable = "unreadable",
+        /// The file is not text.
+        Encoding = "encoding",
+        /// The file breaks its format's grammar.
+        Syntax = "syntax",
+        /// A bound was reached (size, depth, count).
+        TooLarge = "too_large",
+        /// The servers stand under a key this program does not read.
+        WrongWrapper = "wrong_wrapper",
+        /// No server could be found in the file.
+        NoServers = "no_servers",
+        /// A key nobody reads, with a near miss that somebody does.
+        UnknownKey = "unknown_key",
+        /// A value of the wrong type.
+        WrongType = "wrong_type",
+        /// A value outside what is allowed.
+        WrongValue = "wrong_value",
+        /// A required key is missing.
+        MissingField = "missing_field",
+        /// Two things that exclude each other.
+        Conflict = "conflict",
+        /// One name twice in one file.
+        Duplicate = "duplicate",
+        /// A text that cannot be a name.
+        BadName = "bad_name",
+        /// A URL that cannot be one.
+        BadUrl = "bad_url",
+        /// A timeout whose unit was probably mistaken, or had to be guessed.
+        Timeout = "timeout",
+        /// A transport or launcher that exists elsewhere but not here.
+        Unsupported = "unsupported",
+        /// A variable without a value.
+        MissingVariable = "missing_variable",
+        /// An input without a value.
+        MissingInput = "missing_input",
+        /// A reference that this program's files do not expand.
+        NotExpanded = "not_expanded",
+        /// The program to start cannot be found.
+        MissingProgram = "missing_program",
+        /// A switch for a server that nobody defines.
+        LooseToggle = "loose_toggle",
+        /// A server from the working folder that nobody approved.
+        Untrusted = "untrusted",
+        /// A secret where others can read it.
+        Exposed = "exposed",
+    }
+);
+
+/// A place in a file; line and column count from 1, columns in characters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    /// The file, or a stand-in such as `$MCP_URL`.
+    pub file: Arc<Path>,
+    /// Line, 0 when only the file is known.
+    pub line: u32,
+    /// Column, 0 when only the file is known.
+    pub column: u32,
+}
+
+impl Place {
+    /// A whole file.
+    pub fn file(file: impl Into<Arc<Path>>) -> Self {
+        Self { file: file.into(), line: 0, column: 0 }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}", self.file.display()),
+            _ => write!(f, "{}:{}:{}", self.file.display(), self.line, self.column),
+        }
+    }
+}
+
+/// The offending line, already free of secrets, with the column that is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snippet {
+    /// The line, or a window of it when it is long.
+    pub text: String,
+    /// Where in `text` the trouble begins, in characters from 0.
+    pub start: usize,
+}
+
+/// One server's trouble. It never stops another server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Where on the data's way.
+    pub stage: Stage,
+    /// What kind.
+    pub kind: FaultKind,
+    /// How much is lost.
+    pub severity: Severity,
+    /// Whose, when it is one server's.
+    pub server: Option<ServerName>,
+    /// Which tool's, when it is one tool's.
+    pub tool: Option<ToolName>,
+    /// What happened, in lower case without a full stop, never with a secret in it.
+    pub message: String,
+    /// What to write or do instead.
+    pub hint: Option<String>,
+    /// Where it stands.
+    pub place: Option<Place>,
+    /// The line it stands in.
+    pub snippet: Option<Snippet>,
+}
+
+impl Fault {
+    /// A fault of the config stage that makes its subject unusable.
+    pub fn error(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self {
+            stage: Stage::Config,
+            kind,
+            severity: Severity::Error,
+            server: None,
+            tool: None,
+            message: message.into(),
+            hint: None,
+            place: None,
+            snippet: None,
+        }
+    }
+
+    /// The same, for what works but probably not as meant.
+    pub fn warning(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(kind, message) }
+    }
+
+    /// The same, for what is only worth knowing.
+    pub fn note(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { severity: Severity::Note, ..Self::error(kind, message) }
+    }
+
+    /// Says what to write or do instead.
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Says whose trouble it is.
+    pub fn of(mut self, server: &ServerName) -> Self {
+        self.server = Some(server.clone());
+        self
+    }
+
+    /// Says where it stands.
+    pub fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
+        self
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            write!(f, "{place}: ")?;
+        }
+        if let Some(server) = &self.server {
+            write!(f, "{server}: ")?;
+        }
+        f.write_str(&self.message)?;
+        if let Some(hint) = &self.hint {
+            write!(f, " ({hint})")?;
+        }
+        Ok(())
+    }
+}

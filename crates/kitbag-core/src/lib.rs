@@ -1,0 +1,15 @@
+//! The pure part of Kitbag: what things are called, what a server's configuration says, and (later) what
+//! one catalog of tools looks like to a model.
+//!
+//! Nothing here touches a file, a socket, the environment or a clock; all of that arrives as values. The
+//! modules follow the data's way: each may use those before it, never one after it.
+
+pub mod config;
+pub mod fault;
+pub mod model;
+pub mod names;
+pub mod text;
+
+pub use fault::{Fault, FaultKind, Place, Severity, Snippet, Stage};
+pub use model::{Auth, Limits, Origin, Secret, ServerSpec, Transport};
+pub use names::{InvalidName, ServerName, ShownName, ToolName, UserId};

@@ -1,0 +1,18 @@
+//! What a server's configuration means, whatever file and dialect it came from.
+
+mod limits;
+mod secret;
+mod shown;
+mod spec;
+mod template;
+
+#[cfg(test)]
+mod tests;
+
+pub use limits::{Counts, Limits, Row};
+pub use secret::Secret;
+pub use spec::{
+    Auth, Endpoint, Extra, Input, Link, Origin, Overrides, Program, Resolved, ResolvedLink, ServerSpec,
+    ToolFilter, Transport, Waits, input_variable,
+};
+pub use template::{Folder, Lookup, Missing, Piece, Template};

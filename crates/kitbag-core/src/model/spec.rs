@@ -1,0 +1,422 @@
+//! One server, fully described.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::{Lookup, Missing, Secret, Template};
+use crate::fault::{Fault, FaultKind, Place};
+use crate::names::{ServerName, hex};
+use crate::text::redact_words;
+
+/// How a server is spoken to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Transport {
+    /// A child process and its pipes.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+    /// The older HTTP with server-sent events.
+    Sse,
+    /// Streamable HTTP first, then the older one.
+    Auto,
+}
+
+impl Transport {
+    /// The word used in JSON output and Kitbag's own files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stdio => "stdio",
+            Self::Http => "http",
+            Self::Sse => "sse",
+            Self::Auto => "auto",
+        }
+    }
+}
+
+/// Where something was written, and by whose rules it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The dialect's id, such as `cursor`.
+    pub dialect: &'static str,
+    /// File and line.
+    pub place: Place,
+}
+
+/// A program to start.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// What to start; never handed to a shell.
+    pub command: Option<Template>,
+    /// Its arguments.
+    pub args: Vec<Template>,
+    /// Variables given to it.
+    pub env: Vec<(String, Template)>,
+    /// Variables passed on from Kitbag's own environment, by name.
+    pub pass: Vec<String>,
+    /// A file of further variables.
+    pub env_file: Option<Template>,
+    /// Where it runs.
+    pub cwd: Option<Template>,
+}
+
+/// An address to connect to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Endpoint {
+    /// `Http`, `Sse` or `Auto`.
+    pub transport: Transport,
+    /// The address, not validated here.
+    pub url: Template,
+    /// Headers sent with every request.
+    pub headers: Vec<(String, Template)>,
+    /// How we show who we are.
+    pub auth: Auth,
+}
+
+/// How we show who we are to a remote server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Auth {
+    /// Not at all, or by headers alone.
+    None,
+    /// `Authorization: Bearer …`.
+    Bearer(Template),
+    /// A header of the server's choice.
+    Header {
+        /// The header's name.
+        name: String,
+        /// Its whole value.
+        value: Template,
+    },
+}
+
+/// The way to reach a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Start it.
+    Stdio(Program),
+    /// Connect to it.
+    Remote(Endpoint),
+}
+
+/// Which of a server's tools are taken; globs over the server's own names, exclude wins.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolFilter {
+    /// Only these, when there are any.
+    pub include: Vec<String>,
+    /// Never these.
+    pub exclude: Vec<String>,
+}
+
+/// How long to wait for a server, where its file says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waits {
+    /// Until it is connected.
+    pub connect: Option<Duration>,
+    /// Until a call is answered.
+    pub call: Option<Duration>,
+}
+
+/// A value the user is asked for once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Input {
+    /// The name used in `${input:…}`.
+    pub id: String,
+    /// What to ask.
+    pub description: String,
+    /// Whether typing is hidden.
+    pub password: bool,
+    /// The values to choose from, when only these will do.
+    pub options: Vec<String>,
+    /// What an empty answer means.
+    pub default: Option<String>,
+}
+
+/// What `kitbag.toml` adds to a server or says differently.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Switched on or off.
+    pub enabled: Option<bool>,
+    /// Whether start-up fails without it.
+    pub required: Option<bool>,
+    /// Whether it is only started on first need.
+    pub lazy: Option<bool>,
+    /// Calls in flight at once.
+    pub concurrency: Option<u32>,
+    /// Replaces the file's list.
+    pub include: Option<Vec<String>>,
+    /// Replaces the file's list.
+    pub exclude: Option<Vec<String>>,
+}
+
+/// One server, fully described; its texts still as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerSpec {
+    /// Its name.
+    pub name: ServerName,
+    /// Where it was written.
+    pub origin: Origin,
+    /// Whether it is switched on.
+    pub enabled: bool,
+    /// How to reach it.
+    pub link: Link,
+    /// Which of its tools are taken.
+    pub filter: ToolFilter,
+    /// How long to wait for it.
+    pub waits: Waits,
+    /// Whether start-up fails without it.
+    pub required: bool,
+    /// Whether it is only started on first need.
+    pub lazy: bool,
+    /// Calls in flight at once, when limited.
+    pub concurrency: Option<u32>,
+    /// What its owner says about it.
+    pub description: Option<String>,
+    /// Values its texts ask for.
+    pub inputs: Vec<Input>,
+    /// Keys we do not read, kept for a rewrite and for later stages.
+    pub extra: Extra,
+    /// Where each value stands, by Kitbag's own key.
+    pub places: BTreeMap<&'static str, Place>,
+}
+
+/// Keys with their values as written; any of them may be a secret, so only the keys print.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Extra(pub serde_json::Map<String, Value>);
+
+impl fmt::Debug for Extra {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// A server whose references have all been given their values.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// How to reach it.
+    pub link: ResolvedLink,
+}
+
+/// [`Link`] with values instead of references.
+#[derive(Clone, Debug)]
+pub enum ResolvedLink {
+    /// Start it.
+    Stdio {
+        /// What to start.
+        command: String,
+        /// Its arguments.
+        args: Vec<Secret>,
+        /// Variables given to it.
+        env: Vec<(String, Secret)>,
+        /// A file of further variables.
+        env_file: Option<String>,
+        /// Where it runs.
+        cwd: Option<String>,
+    },
+    /// Connect to it.
+    Remote {
+        /// How.
+        transport: Transport,
+        /// The address; may hold a secret.
+        url: Secret,
+        /// Headers, the one for authentication included.
+        headers: Vec<(String, Secret)>,
+    },
+}
+
+impl ServerSpec {
+    /// How it is spoken to.
+    pub fn transport(&self) -> Transport {
+        match &self.link {
+            Link::Stdio(_) => Transport::Stdio,
+            Link::Remote(endpoint) => endpoint.transport,
+        }
+    }
+
+    /// Applies what `kitbag.toml` says about this server.
+    pub fn apply(&mut self, over: &Overrides) {
+        let take = |slot: &mut bool, value: Option<bool>| *slot = value.unwrap_or(*slot);
+        take(&mut self.enabled, over.enabled);
+        take(&mut self.required, over.required);
+        take(&mut self.lazy, over.lazy);
+        self.concurrency = over.concurrency.or(self.concurrency);
+        if let Some(include) = &over.include {
+            self.filter.include.clone_from(include);
+        }
+        if let Some(exclude) = &over.exclude {
+            self.filter.exclude.clone_from(exclude);
+        }
+    }
+
+    /// Equal for two entries that start or reach the same thing in the same way, as written.
+    pub fn fingerprint(&self) -> String {
+        hex(&self.digest(Sha256::new()).finalize()[..16])
+    }
+
+    /// What an approval is bound to: the file and everything that decides what runs, as written.
+    ///
+    /// `seen` are the values a file of the working folder gives to references; whoever can write that file
+    /// must not be able to change an approved command behind the reference.
+    pub fn trust_hash(&self, seen: &[(String, String)]) -> String {
+        let mut sha = Sha256::new();
+        put(&mut sha, "file", &self.origin.place.file.to_string_lossy());
+        for (name, value) in seen {
+            put(&mut sha, name, value);
+        }
+        hex(&self.digest(sha).finalize())
+    }
+
+    fn digest(&self, mut sha: Sha256) -> Sha256 {
+        match &self.link {
+            Link::Stdio(program) => {
+                for text in &program.command {
+                    put(&mut sha, "command", text.written());
+                }
+                program.args.iter().for_each(|text| put(&mut sha, "arg", text.written()));
+                let mut env: Vec<_> = program.env.iter().collect();
+                env.sort_by_key(|(name, _)| name);
+                env.iter().for_each(|(name, text)| put(&mut sha, name, text.written()));
+                let mut pass = program.pass.clone();
+                pass.sort();
+                pass.iter().for_each(|name| put(&mut sha, "pass", name));
+                program.env_file.iter().for_each(|text| put(&mut sha, "env_file", text.written()));
+                program.cwd.iter().for_each(|text| put(&mut sha, "cwd", text.written()));
+            }
+            Link::Remote(endpoint) => {
+                put(&mut sha, "transport", endpoint.transport.as_str());
+                put(&mut sha, "url", endpoint.url.written());
+                let mut headers: Vec<_> =
+                    endpoint.headers.iter().map(|(n, v)| (n.to_ascii_lowercase(), v)).collect();
+                headers.sort_by(|a, b| a.0.cmp(&b.0));
+                headers.iter().for_each(|(name, text)| put(&mut sha, name, text.written()));
+                match &endpoint.auth {
+                    Auth::None => {}
+                    Auth::Bearer(text) => put(&mut sha, "bearer", text.written()),
+                    Auth::Header { name, value } => put(&mut sha, name, value.written()),
+                }
+            }
+        }
+        sha
+    }
+
+    /// Every text with references, with Kitbag's own key for it.
+    pub fn templates(&self) -> Vec<(&'static str, &Template)> {
+        match &self.link {
+            Link::Stdio(program) => {
+                let command = program.command.iter().map(|text| ("command", text));
+                command
+                    .chain(program.args.iter().map(|text| ("args", text)))
+                    .chain(program.env.iter().map(|(_, text)| ("env", text)))
+                    .chain(program.env_file.iter().map(|text| ("env_file", text)))
+                    .chain(program.cwd.iter().map(|text| ("cwd", text)))
+                    .collect()
+            }
+            Link::Remote(endpoint) => {
+                let auth = match &endpoint.auth {
+                    Auth::None => None,
+                    Auth::Bearer(text) | Auth::Header { value: text, .. } => Some(("auth", text)),
+                };
+                std::iter::once(("url", &endpoint.url))
+                    .chain(endpoint.headers.iter().map(|(_, text)| ("headers", text)))
+                    .chain(auth)
+                    .collect()
+            }
+        }
+    }
+
+    /// Gives every reference its value. Each one without is a fault of this server alone.
+    pub fn resolve(&self, lookup: &dyn Lookup) -> Result<Resolved, Vec<Fault>> {
+        let mut faults: Vec<Fault> = Vec::new();
+        for (key, text) in self.templates() {
+            for missing in text.resolve(lookup).err().into_iter().flatten() {
+                let fault = self.missing(key, &missing);
+                if !faults.iter().any(|known| known.message == fault.message) {
+                    faults.push(fault);
+                }
+            }
+        }
+        if !faults.is_empty() {
+            return Err(faults);
+        }
+        let value = |text: &Template| text.resolve(lookup).unwrap_or_default();
+        let secret = |text: &Template| Secret::new(value(text));
+        let named = |pairs: &[(String, Template)]| {
+            pairs.iter().map(|(n, v)| (n.clone(), secret(v))).collect::<Vec<_>>()
+        };
+        let link = match &self.link {
+            Link::Stdio(program) => ResolvedLink::Stdio {
+                command: program.command.as_ref().map(value).unwrap_or_default(),
+                args: program.args.iter().map(secret).collect(),
+                env: named(&program.env),
+                env_file: program.env_file.as_ref().map(value),
+                cwd: program.cwd.as_ref().map(value),
+            },
+            Link::Remote(endpoint) => {
+                let mut headers = named(&endpoint.headers);
+                match &endpoint.auth {
+                    Auth::None => {}
+                    Auth::Bearer(text) => {
+                        headers.push(("Authorization".into(), Secret::new(format!("Bearer {}", value(text)))))
+                    }
+                    Auth::Header { name, value } => headers.push((name.clone(), secret(value))),
+                }
+                ResolvedLink::Remote { transport: endpoint.transport, url: secret(&endpoint.url), headers }
+            }
+        };
+        Ok(Resolved { link })
+    }
+
+    fn missing(&self, key: &'static str, missing: &Missing) -> Fault {
+        let fault = match missing {
+            Missing::Var(name) => {
+                Fault::error(FaultKind::MissingVariable, format!("variable {name} is not set"))
+                    .hint(format!("set {name} in the environment, or write ${{{name}:-default}}"))
+            }
+            Missing::Input(id) => Fault::error(FaultKind::MissingInput, format!("no value for input {id:?}"))
+                .hint(format!(
+                    "set {}, or run `kitbag doctor` on a terminal to be asked once",
+                    input_variable(id)
+                )),
+            Missing::Folder(folder) => Fault::error(
+                FaultKind::MissingVariable,
+                format!("${{{}}} is not known here", folder.as_str()),
+            )
+            .hint("write the folder's path instead"),
+        };
+        let place = self.places.get(key).unwrap_or(&self.origin.place);
+        fault.of(&self.name).at(place.clone())
+    }
+
+    /// Arguments as they may be shown; the one after `--token` is masked as a whole.
+    pub fn shown_args(&self) -> Vec<String> {
+        let Link::Stdio(program) = &self.link else { return Vec::new() };
+        let literal =
+            |arg: &Template| if arg.is_literal() { arg.written().to_owned() } else { arg.shown_as_text() };
+        let words: Vec<String> = program.args.iter().map(literal).collect();
+        let masked = redact_words(words.iter().map(String::as_str));
+        // A reference is no secret, also behind `--token`.
+        program
+            .args
+            .iter()
+            .zip(masked)
+            .map(|(arg, masked)| if arg.is_literal() { masked } else { arg.shown_as_text() })
+            .collect()
+    }
+}
+
+/// The variable that answers for an input.
+pub fn input_variable(id: &str) -> String {
+    let word: String =
+        id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
+    format!("KITBAG_INPUT_{word}")
+}
+
+/// Length-prefixed, so that no two lists of fields give the same bytes.
+fn put(sha: &mut Sha256, key: &str, value: &str) {
+    for text in [key, value] {
+        sha.update((text.len() as u64).to_be_bytes());
+        sha.update(text.as_bytes());
+    }
+}

@@ -1,0 +1,188 @@
+//! A configured text with references in it, kept as written until somebody needs its value.
+//!
+//! Trust and fingerprints look at the text as written, so it is never expanded in place; and a reference is
+//! expanded once, so a variable's value cannot bring in further references.
+
+use std::fmt;
+
+use super::Secret;
+use crate::text::{MASK, redact_url, redact_words};
+
+/// A part of a [`Template`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// Text that stands for itself.
+    Text(String),
+    /// An environment variable, with the text to use when it is unset or empty.
+    Var {
+        /// The variable's name.
+        name: String,
+        /// What to use instead.
+        default: Option<String>,
+    },
+    /// A value the user is asked for once.
+    Input(String),
+    /// A folder the host program knows.
+    Folder(Folder),
+}
+
+/// The folders that configuration files refer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Folder {
+    /// Where the user works.
+    Workspace,
+    /// The last part of the workspace's path.
+    WorkspaceName,
+    /// The user's home.
+    Home,
+    /// The folder of the plugin that ships the file, taken to be the file's own.
+    Plugin,
+}
+
+/// Where the values of references come from.
+pub trait Lookup {
+    /// The value of an environment variable.
+    fn var(&self, name: &str) -> Option<String>;
+    /// The value given for an input.
+    fn input(&self, id: &str) -> Option<Secret>;
+    /// A folder's path.
+    fn folder(&self, folder: Folder) -> Option<String>;
+}
+
+/// A reference without a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// No such variable.
+    Var(String),
+    /// Nobody gave this input.
+    Input(String),
+    /// The folder is not known here.
+    Folder(Folder),
+}
+
+/// A configured text, as written and taken apart.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Template {
+    written: String,
+    pieces: Vec<Piece>,
+}
+
+impl Template {
+    /// A text and its pieces, as some dialect reads them.
+    pub fn new(written: impl Into<String>, pieces: Vec<Piece>) -> Self {
+        Self { written: written.into(), pieces }
+    }
+
+    /// A text without references.
+    pub fn literal(text: impl Into<String>) -> Self {
+        let text = text.into();
+        Self { pieces: vec![Piece::Text(text.clone())], written: text }
+    }
+
+    /// A reference to one variable.
+    pub fn var(name: &str) -> Self {
+        Self::new(format!("${{{name}}}"), vec![Piece::Var { name: name.into(), default: None }])
+    }
+
+    /// `before`, then this text.
+    pub fn after(self, before: &str) -> Self {
+        let pieces = std::iter::once(Piece::Text(before.into())).chain(self.pieces).collect();
+        Self { written: format!("{before}{}", self.written), pieces }
+    }
+
+    /// The text as it stands in the file. It may hold a secret.
+    pub fn written(&self) -> &str {
+        &self.written
+    }
+
+    /// Its parts.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// Whether it holds no reference.
+    pub fn is_literal(&self) -> bool {
+        self.pieces.iter().all(|piece| matches!(piece, Piece::Text(_)))
+    }
+
+    /// The value, with every reference replaced, or all references that have none.
+    pub fn resolve(&self, lookup: &dyn Lookup) -> Result<String, Vec<Missing>> {
+        let mut value = String::new();
+        let mut missing = Vec::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(text) => value.push_str(text),
+                Piece::Var { name, default } => match (lookup.var(name).filter(|v| !v.is_empty()), default) {
+                    (Some(found), _) => value.push_str(&found),
+                    (None, Some(default)) => value.push_str(default),
+                    // Set but empty is a value when nothing else was offered.
+                    (None, None) if lookup.var(name).is_some() => {}
+                    (None, None) => missing.push(Missing::Var(name.clone())),
+                },
+                Piece::Input(id) => match lookup.input(id) {
+                    Some(found) => value.push_str(found.expose()),
+                    None => missing.push(Missing::Input(id.clone())),
+                },
+                Piece::Folder(folder) => match lookup.folder(*folder) {
+                    Some(found) => value.push_str(&found),
+                    None => missing.push(Missing::Folder(*folder)),
+                },
+            }
+        }
+        if missing.is_empty() { Ok(value) } else { Err(missing) }
+    }
+
+    /// Fit to be shown where every literal may be a secret (variables, headers): references stay, text goes.
+    pub fn shown_as_value(&self) -> String {
+        self.show(|text| if is_scheme(text) { text.to_owned() } else { MASK.to_owned() })
+    }
+
+    /// Fit to be shown where literals are ordinary (commands, folders), secrets among them apart.
+    pub fn shown_as_text(&self) -> String {
+        self.show(|text| redact_words([text]).concat())
+    }
+
+    /// Fit to be shown where it is a URL.
+    pub fn shown_as_url(&self) -> String {
+        // References survive: their braces cannot be taken for a password or a query value.
+        if self.is_literal() { redact_url(&self.written) } else { self.show(redact_url) }
+    }
+
+    /// Put together anew, piece by piece, as another program would spell it.
+    pub fn spelt(&self, spell: impl Fn(&Piece) -> String) -> String {
+        self.pieces.iter().map(spell).collect()
+    }
+
+    fn show(&self, literal: impl Fn(&str) -> String) -> String {
+        self.spelt(|piece| match piece {
+            Piece::Text(text) => literal(text),
+            Piece::Var { name, default: None } => format!("${{{name}}}"),
+            Piece::Var { name, default: Some(_) } => format!("${{{name}:-{MASK}}}"),
+            Piece::Input(id) => format!("${{input:{id}}}"),
+            Piece::Folder(folder) => format!("${{{}}}", folder.as_str()),
+        })
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.shown_as_value())
+    }
+}
+
+impl Folder {
+    /// The name used for it inside `${…}`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Workspace => "workspaceFolder",
+            Self::WorkspaceName => "workspaceFolderBasename",
+            Self::Home => "userHome",
+            Self::Plugin => "CLAUDE_PLUGIN_ROOT",
+        }
+    }
+}
+
+/// Words that stand before a credential and are none themselves.
+fn is_scheme(text: &str) -> bool {
+    matches!(text.trim(), "" | "Bearer" | "bearer" | "Basic" | "token" | "Token" | "ApiKey")
+}

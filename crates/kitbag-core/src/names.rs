@@ -1,0 +1,180 @@
+//! Names are parsed once, at the border, and trusted afterwards.
+//!
+//! What people really write is allowed: spaces, dots, slashes, CJK. Only what is shown to a model
+//! ([`ShownName`]) or becomes part of a path ([`UserId`]) is narrow.
+
+use std::fmt;
+
+use sha2::{Digest, Sha256};
+
+use crate::text::is_hidden;
+
+#[cfg(test)]
+mod tests;
+
+/// Longest name of a server or tool, in characters.
+const LONGEST: usize = 128;
+/// Longest readable part of a slug; the rest of a file name is hash and extension.
+const LONGEST_SLUG: usize = 40;
+
+/// Why a text is not a name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} {shown:?} {why}")]
+pub struct InvalidName {
+    what: &'static str,
+    shown: String,
+    why: &'static str,
+}
+
+impl InvalidName {
+    fn new(what: &'static str, text: &str, why: &'static str) -> Self {
+        let mut shown: String = text.chars().take(48).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        Self { what, shown, why }
+    }
+}
+
+/// The name of a server as its owner wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ServerName(Box<str>);
+
+impl ServerName {
+    /// Any visible text of 1 to 128 characters without blanks at its ends.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
+        visible("server name", text).map(Self)
+    }
+
+    /// A file name stem for this server: never the name itself, never a path, distinct for distinct names.
+    ///
+    /// Plain lower-case names stay readable; everything else gets a piece of its hash, so `A` and `a`, or
+    /// `a/b` and `a-b`, cannot meet in one file.
+    pub fn slug(&self) -> String {
+        let mut slug = String::new();
+        for c in self.0.chars().take(LONGEST_SLUG) {
+            let c = c.to_ascii_lowercase();
+            let c = if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+            if !(c == '-' && slug.ends_with('-')) {
+                slug.push(c);
+            }
+        }
+        let slug = slug.trim_matches('-');
+        if slug == &*self.0 && !is_reserved(slug) {
+            return slug.to_owned();
+        }
+        let hash = hex(&Sha256::digest(self.0.as_bytes())[..5]);
+        if slug.is_empty() { format!("server-{hash}") } else { format!("{slug}-{hash}") }
+    }
+}
+
+/// The name of a tool as its server spells it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ToolName(Box<str>);
+
+impl ToolName {
+    /// Any visible text of 1 to 128 characters without blanks at its ends.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
+        visible("tool name", text).map(Self)
+    }
+}
+
+/// The name a model sees and calls.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ShownName(Box<str>);
+
+impl ShownName {
+    /// The intersection of what every provider takes: `[A-Za-z_][A-Za-z0-9_]{0,63}`.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
+        let starts = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+        let word = text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if starts && word && text.len() <= 64 {
+            return Ok(Self(text.into()));
+        }
+        Err(InvalidName::new(
+            "shown name",
+            text,
+            "is not 1 to 64 letters, digits and _ without a leading digit",
+        ))
+    }
+}
+
+/// A user of this Kitbag. Narrow, because it names a folder.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct UserId(Box<str>);
+
+impl UserId {
+    /// `[A-Za-z0-9_-]{1,64}`, compared case-sensitively.
+    pub fn parse(text: &str) -> Result<Self, InvalidName> {
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+        if !text.is_empty() && text.len() <= 64 && text.chars().all(word) {
+            return Ok(Self(text.into()));
+        }
+        Err(InvalidName::new("user id", text, "is not 1 to 64 of A-Z a-z 0-9 _ -"))
+    }
+
+    /// Who is meant when nobody is named.
+    pub fn local() -> Self {
+        Self("local".into())
+    }
+
+    /// The one folder name that belongs to this user. To be matched against a listing, never joined to a
+    /// path unseen: some file systems fold case and would hand `Ada` the folder of `ada`.
+    pub fn folder(&self) -> String {
+        format!("user_{}", self.0)
+    }
+
+    /// The user whose folder this is, if it is one.
+    pub fn of_folder(folder: &str) -> Option<Self> {
+        folder.strip_prefix("user_").and_then(|id| Self::parse(id).ok())
+    }
+}
+
+macro_rules! text_of {
+    ($($name:ident),*) => {$(
+        impl $name {
+            /// The name as text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    )*};
+}
+text_of!(ServerName, ToolName, ShownName, UserId);
+
+fn visible(what: &'static str, text: &str) -> Result<Box<str>, InvalidName> {
+    let why = if text.is_empty() {
+        "is empty"
+    } else if text.trim() != text {
+        "begins or ends with a blank"
+    } else if LONGEST < text.chars().count() {
+        "is longer than 128 characters"
+    } else if text.chars().any(|c| c.is_control() || is_hidden(c)) {
+        "holds a control or invisible character"
+    } else {
+        return Ok(text.into());
+    };
+    Err(InvalidName::new(what, text, why))
+}
+
+/// Stems that some system takes for a device.
+fn is_reserved(stem: &str) -> bool {
+    let numbered =
+        |p: &str| stem.strip_prefix(p).is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit());
+    matches!(stem, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
+}
+
+/// Lower-case hex digits of some bytes.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
+        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
+        text
+    })
+}

@@ -1,0 +1,132 @@
+use super::*;
+
+#[track_caller]
+fn check(text: &str, valid: bool) {
+    assert_eq!(ServerName::parse(text).is_ok(), valid, "{text:?}");
+    assert_eq!(ToolName::parse(text).is_ok(), valid, "{text:?}");
+}
+
+#[test]
+fn server_and_tool_names() {
+    check("mem-agent_2", true);
+    check("Crypto Price & Market Analysis", true);
+    check("文件系统", true);
+    check("io.github.ada/notes", true);
+    check("../../etc/passwd", true);
+    check("", false);
+    check(" a", false);
+    check("a\nb", false);
+    check("a\u{200b}b", false);
+    check("a\u{202e}b", false);
+    check("\u{e0041}", false);
+    check(&"x".repeat(128), true);
+    check(&"x".repeat(129), false);
+}
+
+#[test]
+fn shown_names_fit_every_provider() {
+    for (text, valid) in [("mcp_fs_read", true), ("_x", true), ("1x", false), ("a-b", false), ("", false)] {
+        assert_eq!(ShownName::parse(text).is_ok(), valid, "{text:?}");
+    }
+    assert!(ShownName::parse(&"x".repeat(64)).is_ok());
+    assert!(ShownName::parse(&"x".repeat(65)).is_err());
+}
+
+#[test]
+fn slugs_are_safe_and_distinct() {
+    let names = [
+        "github",
+        "GitHub",
+        "git hub",
+        "git-hub",
+        "git_hub",
+        "git/hub",
+        "../github",
+        "..",
+        ".",
+        "/",
+        "文件",
+        "文書",
+        "con",
+        "nul",
+        "com1",
+        "a:b",
+        "a\\b",
+        "-",
+        "--",
+        "x y",
+        "x  y",
+    ];
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        let slug = ServerName::parse(name).unwrap().slug();
+        assert!(slug.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c)), "{slug}");
+        assert!(!is_reserved(&slug) && !slug.is_empty() && slug.len() <= 60, "{slug}");
+        assert!(seen.insert(slug.to_lowercase()), "{name} meets another name in {slug}");
+    }
+    assert_eq!(ServerName::parse("github").unwrap().slug(), "github");
+}
+
+#[test]
+fn t33_hostile_user_ids_are_refused() {
+    let mut hostile: Vec<String> = [
+        "",
+        "..",
+        ".",
+        "/",
+        "../x",
+        "a/b",
+        "/etc",
+        "user_1/../user_2",
+        "a\0b",
+        "a b",
+        "ä",
+        "．．",
+        "\u{2024}\u{2024}",
+        "a.b",
+        "C:",
+        "a\\b",
+        "~",
+        "$HOME",
+        "%2e%2e",
+        "a\n",
+        "\u{202e}a",
+        "con/",
+        "a:b",
+        "*",
+        "?",
+        "a|b",
+        "a;b",
+        "`id`",
+        "$(id)",
+    ]
+    .map(String::from)
+    .to_vec();
+    hostile.push("x".repeat(65));
+    hostile.push("x".repeat(300));
+    for depth in 1..60 {
+        hostile.push("../".repeat(depth) + "etc/passwd");
+        hostile.push("..\\".repeat(depth) + "windows");
+        hostile.push(format!("user_{depth}/../user_{}", depth + 1));
+    }
+    assert!(200 <= hostile.len());
+    for id in hostile {
+        assert!(UserId::parse(&id).is_err(), "{id:?}");
+        assert!(UserId::of_folder(&format!("user_{id}")).is_none(), "{id:?}");
+    }
+}
+
+#[test]
+fn user_ids_are_case_sensitive() {
+    let (ada, twin) = (UserId::parse("ada").unwrap(), UserId::parse("Ada").unwrap());
+    assert_ne!(ada, twin);
+    assert_ne!(ada.folder(), twin.folder());
+    assert_eq!(UserId::of_folder("user_ada"), Some(ada));
+    assert_eq!(UserId::of_folder("ada"), None);
+}
+
+#[test]
+fn an_invalid_name_is_shown_short() {
+    let message = ServerName::parse(&"x".repeat(500)).unwrap_err().to_string();
+    assert!(message.len() < 120 && message.contains("128"), "{message}");
+}

@@ -1,0 +1,36 @@
+//! Questions about text that every stage asks: what cannot be seen, what was probably meant, what must not
+//! be shown.
+
+mod near;
+mod redact;
+
+#[cfg(test)]
+mod tests;
+
+pub use near::nearest;
+pub use redact::{
+    MASK, line as redact_line, line_to as redact_line_to, looks_secret, names_secret, url as redact_url,
+    words as redact_words,
+};
+
+/// Characters that take part in a text without showing: zero-width, bidirectional controls, tags, variation
+/// selectors, fillers. Ordinary blanks are not among them.
+pub fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The text with every control and hidden character made visible as `\u{…}`, for terminals and logs.
+pub fn visible(text: &str) -> String {
+    text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
+        if c.is_control() || is_hidden(c) {
+            out.extend(c.escape_unicode());
+        } else {
+            out.push(c);
+        }
+        out
+    })
+}

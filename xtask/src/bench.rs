@@ -1,0 +1,27 @@
+//! Names every benchmark once, so that README and CI can say `cargo xtask bench <name>` and the way it is
+//! started may change.
+
+use anyhow::bail;
+
+use crate::{Usage, shell, unknown};
+
+const BENCHES: &[Bench] = &[Bench { name: "config", package: "kitbag", example: "bench_config" }];
+
+struct Bench {
+    name: &'static str,
+    package: &'static str,
+    example: &'static str,
+}
+
+pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
+    let names = || BENCHES.iter().map(|bench| bench.name);
+    let Some((name, rest)) = args.split_first() else {
+        bail!(Usage(format!("name a benchmark: {}", names().collect::<Vec<_>>().join(", "))));
+    };
+    let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
+        return Err(unknown("benchmark", name, names()));
+    };
+    let mut cargo =
+        shell::cargo(&["run", "--release", "--package", bench.package, "--example", bench.example]);
+    shell::run(cargo.arg("--").args(rest))
+}

@@ -1,0 +1,46 @@
+//! What the tests need beyond the toolchain, one row each, so that a fresh machine needs nothing installed by
+//! hand and a missing thing is named before the first test runs.
+
+use anyhow::{Context, ensure};
+
+use crate::shell;
+
+const NEEDS: &[Need] = &[Need {
+    what: "the crates of Cargo.lock",
+    check: || shell::succeeds(shell::cargo(FETCH).arg("--offline")),
+    install: || shell::run(&mut shell::cargo(FETCH)),
+}];
+
+/// The crates of this machine's platform alone: the tests of no other run here.
+const FETCH: &[&str] = &["fetch", "--locked", "--target", "host-tuple"];
+
+struct Need {
+    what: &'static str,
+    /// Whether it is there; quick, because it runs each time.
+    check: fn() -> bool,
+    install: fn() -> anyhow::Result<()>,
+}
+
+/// Installs what is missing. A need that cannot be met is an error: its tests must not be skipped unseen.
+pub(crate) fn meet_all() -> anyhow::Result<()> {
+    NEEDS.iter().try_for_each(Need::meet)
+}
+
+impl Need {
+    fn meet(&self) -> anyhow::Result<()> {
+        if (self.check)() {
+            return Ok(());
+        }
+        eprintln!("installing {}", self.what);
+        (self.install)().with_context(|| format!("the tests need {}", self.what))?;
+        ensure!(
+            (self.check)(),
+            "the tests need {}, which is still missing after its installation",
+            self.what
+        );
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;
