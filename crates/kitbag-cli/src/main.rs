@@ -1,2 +1,33 @@
-//! The kitbag binary.
-fn main() {}
+//! The `kitbag` command: arguments in, one command run, an exit code out.
+
+mod args;
+mod commands;
+mod context;
+mod exit;
+mod json;
+mod report;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::Args;
+use context::Context;
+use exit::Exit;
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let mut context = Context::new(args.global);
+    let outcome = commands::run(&mut context, args.command);
+    let exit = outcome.unwrap_or_else(|failure| {
+        context.failed(&failure);
+        failure.exit
+    });
+    match context.finish() {
+        Ok(()) => exit.into(),
+        // Whoever read our output went away; there is nobody to tell.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Exit::Done.into(),
+        Err(_) => Exit::Bug.into(),
+    }
+}

@@ -10,6 +10,7 @@ pub mod edit;
 pub mod env;
 pub mod export;
 pub mod layers;
+pub mod own;
 pub mod paste;
 pub mod settings;
 pub mod tree;
@@ -21,7 +22,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use dialect::Dialect;
+pub use dialect::{ALL as ALL_DIALECTS, Dialect};
 pub use document::{Document, Loaded, Reading, Toggle, read};
 pub use interpolate::template;
 pub use source::Source;

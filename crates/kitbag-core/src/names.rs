@@ -13,7 +13,7 @@ use crate::text::is_hidden;
 mod tests;
 
 /// Longest name of a server or tool, in characters.
-const LONGEST: usize = 128;
+pub(crate) const LONGEST: usize = 128;
 /// Longest readable part of a slug; the rest of a file name is hash and extension.
 const LONGEST_SLUG: usize = 40;
 
@@ -168,6 +168,17 @@ fn is_reserved(stem: &str) -> bool {
     let numbered =
         |p: &str| stem.strip_prefix(p).is_some_and(|n| n.len() == 1 && n.as_bytes()[0].is_ascii_digit());
     matches!(stem, "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
+}
+
+/// A hash of some texts, for telling whether they changed.
+pub fn fingerprint(texts: &[&str]) -> String {
+    let mut sha = Sha256::new();
+    for text in texts {
+        // Length-prefixed, so that no two lists give the same bytes.
+        sha.update((text.len() as u64).to_be_bytes());
+        sha.update(text.as_bytes());
+    }
+    hex(&sha.finalize())
 }
 
 /// Lower-case hex digits of some bytes.

@@ -8,6 +8,7 @@ mod redact;
 mod tests;
 
 pub use near::nearest;
+pub(crate) use redact::STAND_INS;
 pub use redact::{
     MASK, line as redact_line, line_to as redact_line_to, looks_secret, names_secret, url as redact_url,
     words as redact_words,

@@ -1,1 +1,21 @@
-//! Kitbag.
+//! Kitbag gives any agent the tools of any MCP server.
+//!
+//! This crate is the library: it finds and reads the configuration people already have ([`discover`]), keeps
+//! Kitbag's own files ([`registry`]), and puts both together ([`Setup`]). Everything pure lives in
+//! `kitbag-core` and is re-exported here.
+//!
+//! The environment is a value ([`Env`]): nothing in here reads a variable or the working folder behind the
+//! caller's back.
+
+pub mod discover;
+pub mod env;
+pub mod registry;
+pub mod setup;
+
+pub use env::Env;
+pub use kitbag_core::{config, fault, model, names, text};
+pub use kitbag_core::{
+    Auth, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec, Severity, ShownName, Snippet, Stage,
+    ToolName, Transport, UserId,
+};
+pub use setup::{Request, Setup, SetupError};

@@ -1,6 +1,6 @@
 //! One file: whose it is, where its servers stand, and what each entry says.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -15,6 +15,9 @@ use crate::text::nearest;
 
 mod globals;
 mod wrapper;
+
+/// Most bytes of what one input says.
+const LARGEST_INPUT: usize = 4096;
 
 /// One entry of a file: a server, or the reason why it is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,16 +80,25 @@ pub fn read(file: &Path, text: &str, reading: Reading<'_>) -> Document {
         toggles: Vec::new(),
         faults: Vec::new(),
     };
+    let mut dropped = 0;
     match tree::parse(&source, Format::of(file), reading.limits) {
         Ok(root) => {
             if known.is_none() {
                 document.dialect = Dialect::by_content(&root);
             }
-            Reader { source: &source, document: &mut document, reading, inputs: Vec::new() }.root(&root);
+            let mut reader = Reader {
+                source: &source,
+                document: &mut document,
+                reading,
+                inputs: HashMap::new(),
+                dropped: 0,
+            };
+            reader.root(&root);
+            dropped = reader.dropped;
         }
         Err(fault) => document.faults.push(*fault),
     }
-    bound(&mut document, reading.limits.config_faults);
+    bound(&mut document, reading.limits.config_faults, dropped);
     document
 }
 
@@ -100,22 +112,21 @@ pub(super) fn is_single(root: &Node) -> bool {
             "command" | "cmd" => scalar || list,
             "url" | "httpUrl" | "serverUrl" | "uri" | "server_script_path" | "serverName" => scalar,
             "connection" => pair.value.map().is_some(),
-            "name" => {
-                scalar
-                    && pairs.iter().any(|other| {
-                        matches!(other.key.as_str(), "enabled" | "disabled" | "transport" | "mode" | "type")
-                    })
-            }
             _ => false,
         }
-    })
+    }) || root.get("name").and_then(Node::text).is_some()
+        && pairs
+            .iter()
+            .any(|pair| matches!(pair.key.as_str(), "enabled" | "disabled" | "transport" | "mode" | "type"))
 }
 
 struct Reader<'a> {
     source: &'a Source<'a>,
     document: &'a mut Document,
     reading: Reading<'a>,
-    inputs: Vec<Input>,
+    inputs: HashMap<String, Input>,
+    /// Faults that were one too many.
+    dropped: usize,
 }
 
 impl Reader<'_> {
@@ -191,15 +202,15 @@ impl Reader<'_> {
                 loaded.faults.push(self.source.mark(fault, at));
             }
             Ok(name) => {
-                let read = entry::read(
-                    name.clone(),
-                    place.clone(),
-                    node,
-                    self.source,
-                    self.document.dialect,
-                    &self.inputs,
-                );
+                let given = entry::Given {
+                    source: self.source,
+                    dialect: self.document.dialect,
+                    limits: self.reading.limits,
+                    inputs: &self.inputs,
+                };
+                let read = entry::read(name.clone(), place.clone(), node, &given);
                 loaded.faults = read.faults;
+                self.dropped += read.dropped;
                 match read.entry {
                     Some(Entry::Server(spec)) => loaded.spec = Some(*spec),
                     Some(Entry::Toggle(enabled)) => {
@@ -228,16 +239,31 @@ impl Reader<'_> {
         }
     }
 
-    fn inputs(&mut self, root: &Node) -> Vec<Input> {
+    /// What the file asks for; each server that refers to one keeps a copy, so none may be large.
+    fn inputs(&mut self, root: &Node) -> HashMap<String, Input> {
         let lists = [root.get("inputs"), root.at_path(&["mcp", "inputs"])];
-        lists.into_iter().flatten().filter_map(Node::list).flatten().filter_map(entry::input).collect()
+        let mut inputs = HashMap::new();
+        for node in lists.into_iter().flatten().filter_map(Node::list).flatten() {
+            let Some(input) = entry::input(node) else { continue };
+            let texts =
+                [&input.id, &input.description].into_iter().chain(&input.options).chain(&input.default);
+            if LARGEST_INPUT < texts.map(|text| text.len() + 16).sum::<usize>() {
+                let message = format!("this input is longer than {LARGEST_INPUT} bytes");
+                self.complain(Fault::error(FaultKind::TooLarge, message).hint("make it shorter"), node.at);
+                continue;
+            }
+            inputs.insert(input.id.clone(), input);
+        }
+        inputs
     }
 
     fn complain(&mut self, fault: Fault, at: Position) {
-        if self.document.faults.len() <= self.reading.limits.config_faults {
-            let fault = self.source.mark(fault, at);
-            self.document.faults.push(fault);
+        if self.reading.limits.config_faults <= self.document.faults.len() {
+            self.dropped += 1;
+            return;
         }
+        let fault = self.source.mark(fault, at);
+        self.document.faults.push(fault);
     }
 }
 
@@ -247,7 +273,7 @@ fn is_private(key: &str) -> bool {
 }
 
 /// A file made of mistakes must not become a report of unbounded length.
-fn bound(document: &mut Document, most: usize) {
+fn bound(document: &mut Document, most: usize, mut dropped: usize) {
     // Of two entries with one name the later counts.
     let mut seen = BTreeSet::new();
     let mut kept: Vec<Loaded> = Vec::with_capacity(document.servers.len());
@@ -259,12 +285,14 @@ fn bound(document: &mut Document, most: usize) {
     kept.reverse();
     document.servers = kept;
     let mut room = most;
-    let mut dropped = 0;
     for faults in std::iter::once(&mut document.faults)
         .chain(document.servers.iter_mut().map(|loaded| &mut loaded.faults))
     {
-        // The first fault of an entry always stays: it is the reason why the entry is unusable.
+        // One fault of an entry always stays: the reason why it is unusable, if it is.
         let keep = faults.len().min(room.max(1));
+        if keep < faults.len() {
+            faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity));
+        }
         dropped += faults.len() - keep;
         faults.truncate(keep);
         room -= keep.min(room);

@@ -1,12 +1,12 @@
 //! One entry of a file: read by itself, so that its mistakes are its own.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::dialect::{Dialect, Unit};
 use super::source::Source;
 use super::tree::{Node, Pair, Position};
 use crate::fault::{Fault, FaultKind, Place, Severity};
-use crate::model::{Extra, Input, Origin, ServerSpec, ToolFilter, Waits};
+use crate::model::{Extra, Input, Limits, Link, Origin, Piece, ServerSpec, ToolFilter, Waits};
 use crate::names::ServerName;
 use crate::text::nearest;
 
@@ -30,6 +30,16 @@ pub(super) enum Entry {
 pub(super) struct Read {
     pub(super) entry: Option<Entry>,
     pub(super) faults: Vec<Fault>,
+    /// How many more there were.
+    pub(super) dropped: usize,
+}
+
+/// What a file says for all its entries.
+pub(super) struct Given<'a> {
+    pub(super) source: &'a Source<'a>,
+    pub(super) dialect: &'static Dialect,
+    pub(super) limits: &'a Limits,
+    pub(super) inputs: &'a HashMap<String, Input>,
 }
 
 /// What every part of the reading needs.
@@ -38,13 +48,25 @@ struct Context<'a> {
     source: &'a Source<'a>,
     dialect: &'static Dialect,
     faults: Vec<Fault>,
+    /// Most faults kept; the first error is kept in any case, it says why the entry is unusable.
+    most: usize,
+    dropped: usize,
     places: BTreeMap<&'static str, Place>,
 }
 
 impl Context<'_> {
     fn say(&mut self, fault: Fault, at: Position) {
+        let is_full = self.most <= self.faults.len();
+        if is_full && (fault.severity < Severity::Error || self.is_broken()) {
+            self.dropped += 1;
+            return;
+        }
         let fault = self.source.mark(fault.of(self.name), at);
         self.faults.push(fault);
+    }
+
+    fn is_broken(&self) -> bool {
+        self.faults.iter().any(|fault| fault.severity == Severity::Error)
     }
 
     fn wrong_type(&mut self, pair: &Pair, expected: &str) {
@@ -70,27 +92,29 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Reads one entry by a dialect's rules. `shared` are the inputs the file declares for all its servers.
-pub(super) fn read(
-    name: ServerName,
-    place: Place,
-    node: &Node,
-    source: &Source<'_>,
-    dialect: &'static Dialect,
-    shared: &[Input],
-) -> Read {
-    let mut context = Context { name: &name, source, dialect, faults: Vec::new(), places: BTreeMap::new() };
+/// Reads one entry by its dialect's rules.
+pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_>) -> Read {
+    let (source, dialect, most) = (given.source, given.dialect, given.limits.config_faults);
+    let mut context = Context {
+        name: &name,
+        source,
+        dialect,
+        faults: Vec::new(),
+        most,
+        dropped: 0,
+        places: BTreeMap::new(),
+    };
     let Some(pairs) = node.map() else {
         let fault =
             Fault::error(FaultKind::WrongType, format!("a server is a map of keys, found {}", node.kind()));
         context.say(fault.hint("write {\"command\": …} or {\"url\": …}"), node.at);
-        return Read { entry: None, faults: context.faults };
+        return Read { entry: None, faults: context.faults, dropped: 0 };
     };
     let mut unknown = Vec::new();
     let fields = classify(pairs, &mut unknown);
     let enabled = values::enabled(&mut context, &fields);
     if let Some(enabled) = enabled.filter(|_| is_toggle(&fields, &unknown)) {
-        return Read { entry: Some(Entry::Toggle(enabled)), faults: context.faults };
+        return Read { entry: Some(Entry::Toggle(enabled)), faults: context.faults, dropped: 0 };
     }
     misspelt(&mut context, &fields, &unknown);
     let link = link::read(&mut context, &fields, node.at);
@@ -99,11 +123,11 @@ pub(super) fn read(
         Waits { connect: waits::connect(&mut context, &fields), call: waits::call(&mut context, &fields) };
     let required = values::flag(&mut context, &fields, Field::Required, "required").unwrap_or(false);
     let lazy = values::flag(&mut context, &fields, Field::Lazy, "lazy").unwrap_or(false);
-    let concurrency =
-        fields.get(Field::Concurrency).and_then(|pair| pair.value.number()).map(|number| number as u32);
+    let concurrency = values::count(&mut context, &fields, Field::Concurrency, "concurrency");
     let description = values::text(&mut context, &fields, Field::Description, "description");
     let own = fields.get(Field::Inputs).and_then(|pair| pair.value.list()).unwrap_or_default();
-    let inputs = own.iter().filter_map(input).chain(shared.iter().cloned()).collect();
+    let mut inputs: Vec<Input> = own.iter().filter_map(input).collect();
+    inputs.extend(asked_for(link.as_ref(), given.inputs));
     let is_kept = |field: Field, pair: &Pair| {
         field == Field::Kept || field == Field::Tools && pair.value.map().is_some()
     };
@@ -118,8 +142,8 @@ pub(super) fn read(
         );
         context.say(fault.hint("add \"enabled\": true"), node.at);
     }
-    let Context { faults, places, .. } = context;
-    let usable = faults.iter().all(|fault| fault.severity < Severity::Error);
+    let usable = !context.is_broken();
+    let Context { faults, dropped, places, .. } = context;
     let entry = link.filter(|_| usable).map(|link| {
         Entry::Server(Box::new(ServerSpec {
             origin: Origin { dialect: dialect.id, place },
@@ -137,7 +161,7 @@ pub(super) fn read(
             places,
         }))
     });
-    Read { entry, faults }
+    Read { entry, faults, dropped }
 }
 
 /// An input the user is to be asked for; one without an id cannot be referred to.
@@ -151,6 +175,15 @@ pub(super) fn input(node: &Node) -> Option<Input> {
         default: text("default"),
         id,
     })
+}
+
+/// Of the inputs a file declares for all its servers those that this one's texts refer to, once each.
+fn asked_for(link: Option<&Link>, declared: &HashMap<String, Input>) -> Vec<Input> {
+    let mut seen = BTreeSet::new();
+    let pieces =
+        link.map(Link::templates).unwrap_or_default().into_iter().flat_map(|(_, text)| text.pieces());
+    let ids = pieces.filter_map(|piece| if let Piece::Input(id) = piece { Some(id) } else { None });
+    ids.filter(|id| seen.insert(*id)).filter_map(|id| declared.get(id)).cloned().collect()
 }
 
 /// Sorts the pairs by meaning; nested `transport` and `connection` maps count as if written flat.
@@ -177,9 +210,9 @@ fn is_toggle(fields: &Fields<'_>, unknown: &[&Pair]) -> bool {
 
 /// A key nobody reads is kept in silence, unless somebody reads one that differs by a slip.
 fn misspelt(context: &mut Context<'_>, fields: &Fields<'_>, unknown: &[&Pair]) {
-    for pair in
-        unknown.iter().filter(|pair| !pair.key.starts_with(['_', '$', '/']) && !pair.key.starts_with("x-"))
-    {
+    let named = |pair: &&&Pair| !pair.key.starts_with(['_', '$', '/']) && !pair.key.starts_with("x-");
+    // More keys than faults that could be shown are not a slip of the pen.
+    for pair in unknown.iter().filter(named).take(context.most) {
         let Some(near) = nearest(&pair.key, keys::common()) else { continue };
         // The right key stands beside it: then this one is something else.
         if keys::field(near).is_some_and(|field| fields.has(field)) {

@@ -145,7 +145,8 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
                 Secrets::Masked => Value::from(endpoint.url.shown_as_url()),
                 Secrets::Written => text(&endpoint.url),
             };
-            remote(&mut entry, target, endpoint.transport, url);
+            let by_path = endpoint.transport == Transport::Auto && endpoint.url.written().ends_with("/sse");
+            remote(&mut entry, target, by_path || endpoint.transport == Transport::Sse, url);
             let mut headers = named(&endpoint.headers);
             match &endpoint.auth {
                 Auth::None => {}
@@ -167,8 +168,7 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
     Value::Object(entry)
 }
 
-fn remote(entry: &mut Map<String, Value>, target: Target, transport: Transport, url: Value) {
-    let sse = transport == Transport::Sse;
+fn remote(entry: &mut Map<String, Value>, target: Target, sse: bool, url: Value) {
     match target {
         Target::Claude => {
             entry.insert("type".into(), if sse { "sse" } else { "http" }.into());

@@ -73,8 +73,14 @@ pub(super) fn stray_reference(template: &Template) -> Option<(String, String)> {
 
 /// `${…}`: a variable with or without a default, or one of the prefixed and named forms.
 fn braced(rest: &str) -> Option<(Piece, usize)> {
-    let end = rest.find('}')?;
-    let inner = &rest[2..end];
+    // Another reference before the end means this one is not closed; looking further would cost the square.
+    let inner = &rest[2..];
+    let stop = inner
+        .bytes()
+        .zip(inner.bytes().skip(1).chain([0]))
+        .position(|(a, b)| a == b'}' || (a, b) == (b'$', b'{'))?;
+    let inner = inner[stop..].starts_with('}').then(|| &inner[..stop])?;
+    let end = 2 + stop;
     let piece = match inner.split_once(':') {
         Some(("env", name)) => var(name)?,
         Some(("input", id)) if !id.is_empty() => Piece::Input(id.to_owned()),
@@ -104,8 +110,9 @@ fn dollar(rest: &str) -> Option<(Piece, usize)> {
 
 fn between(rest: &str, open: &str, close: &str) -> Option<(Piece, usize)> {
     let inner = rest.strip_prefix(open)?;
-    let end = inner.find(close)?;
-    Some((var(inner[..end].trim())?, open.len() + end + close.len()))
+    let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ' ').unwrap_or(inner.len());
+    let name = inner[end..].starts_with(close).then(|| inner[..end].trim())?;
+    Some((var(name)?, open.len() + end + close.len()))
 }
 
 fn var(name: &str) -> Option<Piece> {

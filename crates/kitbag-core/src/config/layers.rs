@@ -1,5 +1,6 @@
 //! Many documents, one set of servers. Later layers win; what loses is still listed, with the reason.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -128,6 +129,10 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
     let mut toggles: Vec<(Layer, Toggle)> = Vec::new();
     let mut rows: Vec<Server> = Vec::new();
     for Layered { layer, used, document } in documents {
+        let mut document = document;
+        if !used {
+            calm(&mut document);
+        }
         merged.faults.extend(document.faults);
         if used && layer != Layer::Project {
             toggles.extend(document.toggles.into_iter().map(|toggle| (layer.clone(), toggle)));
@@ -154,6 +159,15 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
     merged
 }
 
+/// What is wrong with a file that is not used is no more than a warning.
+fn calm(document: &mut Document) {
+    let faults =
+        document.faults.iter_mut().chain(document.servers.iter_mut().flat_map(|loaded| &mut loaded.faults));
+    for fault in faults {
+        fault.severity = fault.severity.min(Severity::Warning);
+    }
+}
+
 fn state(
     layer: &Layer,
     used: bool,
@@ -162,7 +176,7 @@ fn state(
     is_approved: &dyn Fn(&ServerSpec) -> bool,
 ) -> State {
     match spec {
-        None if faults.iter().any(|fault| fault.severity == Severity::Error) => State::Broken,
+        None if faults.iter().any(|fault| fault.severity != Severity::Note) => State::Broken,
         None => State::Foreign,
         Some(_) if !used => State::Found,
         // An unapproved file may show a server but not move one: it neither wins nor switches.
@@ -172,29 +186,37 @@ fn state(
     }
 }
 
+/// What is already known of one name.
+#[derive(Default)]
+struct Known {
+    /// Whether a row of it takes part, so that lower ones do not.
+    taken: bool,
+    /// Its rows by fingerprint; of each at most one a state.
+    rows: HashMap<String, Vec<usize>>,
+}
+
 /// Of several servers with one name the last layer's counts; equal ones become one row with several origins.
 fn settle(rows: &mut Vec<Server>) {
     let mut kept: Vec<Server> = Vec::with_capacity(rows.len());
-    let mut by_name: std::collections::HashMap<String, Vec<usize>> = std::collections::HashMap::new();
+    let mut by_name: HashMap<String, Known> = HashMap::new();
     for mut row in rows.drain(..).rev() {
         let known = by_name.entry(row.name.clone()).or_default();
-        let fingerprint = row.spec.as_ref().map(ServerSpec::fingerprint);
-        let same = known.iter().copied().find(|index| {
-            let spec = kept.get(*index).and_then(|winner: &Server| winner.spec.as_ref());
-            fingerprint.is_some() && spec.map(ServerSpec::fingerprint) == fingerprint
-        });
-        if let Some(winner) =
-            same.and_then(|index| kept.get_mut(index)).filter(|winner| joins(winner.state, row.state))
-        {
-            winner.also.push(row.origin);
-            continue;
+        if let Some(spec) = &row.spec {
+            let same = known.rows.entry(spec.fingerprint()).or_default();
+            let winner =
+                same.iter().find(|index| kept.get(**index).is_some_and(|w| joins(w.state, row.state)));
+            if let Some(winner) = winner.and_then(|index| kept.get_mut(*index)) {
+                winner.also.push(row.origin);
+                continue;
+            }
+            same.push(kept.len());
         }
-        let takes_part = |state: State| matches!(state, State::Used | State::Disabled | State::Broken);
-        let beaten = known.iter().any(|index| kept.get(*index).is_some_and(|other| takes_part(other.state)));
-        if beaten && takes_part(row.state) && row.state != State::Broken {
-            row.state = State::Shadowed;
+        if matches!(row.state, State::Used | State::Disabled | State::Broken) {
+            if known.taken && row.state != State::Broken {
+                row.state = State::Shadowed;
+            }
+            known.taken = true;
         }
-        known.push(kept.len());
         kept.push(row);
     }
     kept.reverse();
@@ -212,10 +234,14 @@ fn joins(winner: State, lower: State) -> bool {
 /// Applies the switches. One in Kitbag's own files counts for whatever server has the name; one in another
 /// program's file only for servers of its own layer or below.
 fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fault>) {
+    let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
+    for (index, row) in rows.iter().enumerate().filter(|_| !toggles.is_empty()) {
+        by_name.entry(row.name.clone()).or_default().push(index);
+    }
     for (layer, toggle) in toggles {
-        let mut found = false;
-        for row in rows.iter_mut().filter(|row| row.name == toggle.name.as_str()) {
-            found = true;
+        let named = by_name.get(toggle.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+        for index in named {
+            let Some(row) = rows.get_mut(*index) else { continue };
             let reaches = layer.is_own() || row.layer <= *layer;
             let live = matches!(row.state, State::Used | State::Disabled);
             if let Some(spec) = row.spec.as_mut().filter(|_| reaches && live) {
@@ -224,7 +250,7 @@ fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fau
                 row.state = if toggle.enabled { State::Used } else { State::Disabled };
             }
         }
-        if !found {
+        if named.is_empty() {
             let message = format!(
                 "switches {} {}, but no file defines it",
                 toggle.name,

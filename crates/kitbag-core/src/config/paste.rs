@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::dialect::ALL;
-use super::document::{Document, Reading, read};
-use crate::fault::{Fault, FaultKind};
-use crate::model::Limits;
+use super::document::{Document, Loaded, Reading, read};
+use crate::fault::{Fault, FaultKind, Place};
+use crate::model::{Limits, ServerSpec};
 
 /// Reads pasted text: a whole configuration in any dialect, or one server with its name inside.
 pub fn read_pasted(text: &str, limits: &Limits) -> Document {
@@ -15,9 +15,7 @@ pub fn read_pasted(text: &str, limits: &Limits) -> Document {
     let mut document = read(file, body, reading);
     // Places are counted in what was pasted, fences included.
     let skipped = text[..offset(text, body)].matches('\n').count() as u32;
-    let places =
-        document.faults.iter_mut().chain(document.servers.iter_mut().flat_map(|loaded| &mut loaded.faults));
-    for place in places.filter_map(|fault| fault.place.as_mut()) {
+    for place in places(&mut document) {
         place.line += if 0 < place.line { skipped } else { 0 };
     }
     if body.trim().is_empty() {
@@ -30,13 +28,36 @@ pub fn read_pasted(text: &str, limits: &Limits) -> Document {
     document
 }
 
-/// The text inside the first code fence, or all of it.
+/// Every place in a document.
+fn places(document: &mut Document) -> Vec<&mut Place> {
+    let mut places: Vec<&mut Place> = document.toggles.iter_mut().map(|toggle| &mut toggle.place).collect();
+    places.extend(document.faults.iter_mut().filter_map(|fault| fault.place.as_mut()));
+    for Loaded { place, spec, faults, .. } in &mut document.servers {
+        places.push(place);
+        places.extend(faults.iter_mut().filter_map(|fault| fault.place.as_mut()));
+        for ServerSpec { origin, places: all, .. } in spec.as_mut().into_iter() {
+            places.push(&mut origin.place);
+            places.extend(all.values_mut());
+        }
+    }
+    places
+}
+
+/// The text inside the first code fence, or all of it. A fence begins a line: three backticks inside a text
+/// are none.
 fn unfenced(text: &str) -> &str {
-    let Some(open) = text.find("```") else { return text };
-    let after = &text[open + 3..];
-    let Some(line_end) = after.find('\n') else { return text };
-    let body = &after[line_end + 1..];
-    body.find("```").map_or(body, |close| &body[..close])
+    let mut open = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let (start, end) = (at, at + line.len());
+        at = end;
+        match (open, line.trim_start().starts_with("```")) {
+            (None, true) => open = Some(end),
+            (Some(open), true) => return &text[open..start],
+            _ => {}
+        }
+    }
+    open.map_or(text, |open| &text[open..])
 }
 
 fn offset(whole: &str, part: &str) -> usize {

@@ -57,6 +57,8 @@ pub struct Settings {
     pub servers_dir: Option<Sited<String>>,
     /// What is said about single servers.
     pub servers: Vec<(String, Sited<Overrides>)>,
+    /// The agents it names.
+    pub agents: Vec<String>,
     /// The users it names.
     pub users: Vec<UserId>,
     /// How long things may take.
@@ -72,7 +74,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         Ok(root) => root,
         Err(fault) => return (Settings::default(), vec![*fault]),
     };
-    let mut faults = check::check(&source, &root);
+    let mut faults = check::check(&source, &root, limits.config_faults);
     let reader = Reader { source: &source, root: &root };
     let (users, bad) = reader.users();
     faults.extend(bad);
@@ -81,6 +83,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         files: reader.texts(&["sources", "files"]),
         servers_dir: reader.texts(&["sources", "servers_dir"]).pop(),
         servers: reader.servers(),
+        agents: reader.names("agents"),
         users,
         wait: reader.wait(),
         limits: reader.limits(limits),
@@ -135,6 +138,16 @@ impl Reader<'_> {
             .collect()
     }
 
+    fn names(&self, table: &str) -> Vec<String> {
+        self.root
+            .get(table)
+            .and_then(Node::map)
+            .unwrap_or_default()
+            .iter()
+            .map(|pair| pair.key.clone())
+            .collect()
+    }
+
     fn users(&self) -> (Vec<UserId>, Vec<Fault>) {
         let mut users = Vec::new();
         let mut faults = Vec::new();
@@ -163,17 +176,19 @@ impl Reader<'_> {
     fn limits(&self, base: &Limits) -> Limits {
         let mut limits = base.clone();
         for pair in self.root.get("limits").and_then(Node::map).unwrap_or_default() {
-            let value = pair
-                .value
-                .text()
-                .and_then(size)
-                .or_else(|| pair.value.number().map(|number| number as usize));
-            if let Some(value) = value.filter(|value| 0 < *value) {
+            if let Some(value) = limit(&pair.value) {
                 limits.set(&pair.key, value);
             }
         }
         limits
     }
+}
+
+/// A bound: a whole number or a size, and never nothing.
+fn limit(node: &Node) -> Option<usize> {
+    let number = || node.number().filter(|number| number.fract() == 0.0 && *number < 1e15);
+    let value = node.text().and_then(size).or_else(|| number().map(|number| number as usize));
+    value.filter(|value| 0 < *value)
 }
 
 /// `500ms`, `5s`, `2m`, `1h`, with a fraction if need be.

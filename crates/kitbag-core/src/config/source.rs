@@ -1,5 +1,6 @@
 //! A file's text and the way back from a byte to line, column and a snippet that may be shown.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,8 +15,8 @@ const LONG: usize = 2000;
 /// Bytes between two remembered character counts; without them a file of one long line costs its square.
 const STRIDE: usize = 256;
 
-/// The text of one configuration file.
-#[derive(Clone, Debug)]
+/// The text of one configuration file; it may hold secrets and does not print.
+#[derive(Clone)]
 pub struct Source<'a> {
     file: Arc<Path>,
     text: &'a str,
@@ -79,15 +80,11 @@ impl<'a> Source<'a> {
         let start = *self.starts.get(line)?;
         let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
         let text = self.text.get(start..end)?.trim_end_matches('\r');
-        let column = (at.column as usize).saturating_sub(1).min(text.chars().count());
-        let split = text.char_indices().nth(column).map_or(text.len(), |(byte, _)| byte);
+        let split = (self.byte_of(start, at.column as usize) - start).min(text.len());
         // A line of megabytes is looked at only around the trouble.
         let near = if split <= LONG { 0 } else { window_start(text, split) };
-        let far = text
-            .char_indices()
-            .map(|(byte, _)| byte)
-            .find(|byte| split + 2 * WINDOW <= *byte)
-            .unwrap_or(text.len());
+        let far =
+            (split + 2 * WINDOW..text.len()).find(|byte| text.is_char_boundary(*byte)).unwrap_or(text.len());
         let (redacted, before) = redact_line_to(&text[near..far], split - near);
         let (head, tail) = redacted.split_at(before);
         let head = legible(head);
@@ -97,6 +94,25 @@ impl<'a> Source<'a> {
         let start = shown.chars().count();
         shown.extend(legible(tail).chars().take(WINDOW));
         Some(Snippet { text: shown, start })
+    }
+
+    /// The byte at a column of the line that begins at `start`, found without walking a long line.
+    fn byte_of(&self, start: usize, column: usize) -> usize {
+        let wanted = self.chars_before(start) + column.saturating_sub(1);
+        if self.counts.is_empty() {
+            return wanted.min(self.text.len());
+        }
+        let stride = self.counts.partition_point(|known| *known <= wanted).saturating_sub(1);
+        let known = self.counts.get(stride).copied().unwrap_or(0);
+        let from = stride * STRIDE;
+        let mut starts = (from..self.text.len()).filter(|byte| self.text.is_char_boundary(*byte));
+        starts.nth(wanted - known).unwrap_or(self.text.len())
+    }
+}
+
+impl fmt::Debug for Source<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source").field("file", &self.file).field("bytes", &self.text.len()).finish()
     }
 }
 
@@ -128,6 +144,8 @@ fn window_start(text: &str, split: usize) -> usize {
     while !text.is_char_boundary(from) {
         from -= 1;
     }
-    // Cutting inside a quoted value would make the rest of it look like bare words: begin after a comma.
-    text[from..split].rfind([',', '{', '[']).map_or(split, |comma| from + comma + 1)
+    // Cutting inside a quoted value would make the rest of it look like keys: begin at a quote or brace after
+    // a comma, or not before the trouble.
+    let comma = text[from..split].rfind([',', '{', '[']).map(|comma| from + comma + 1);
+    comma.filter(|at| text[*at..split].trim_start().starts_with(['"', '{', '['])).unwrap_or(split)
 }

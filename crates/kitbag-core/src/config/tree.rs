@@ -5,6 +5,7 @@ mod json;
 mod toml;
 mod yaml;
 
+use std::fmt;
 use std::path::Path;
 
 use serde_json::Value;
@@ -14,6 +15,10 @@ pub(super) use json::JSONC;
 use super::source::Source;
 use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
+use crate::text::MASK;
+
+/// No bound in the settings goes beyond this: trees are walked and dropped by recursion.
+const DEEPEST: usize = 512;
 
 /// Line and column, both from 1; columns in characters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -33,8 +38,8 @@ pub struct Node {
     pub tree: Tree,
 }
 
-/// What a value is.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What a value is; texts and numbers do not print, they may be secrets.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Tree {
     /// Nothing.
     Null,
@@ -48,6 +53,20 @@ pub enum Tree {
     List(Vec<Node>),
     /// Keys and values in order; a key may stand twice.
     Map(Vec<Pair>),
+}
+
+impl fmt::Debug for Tree {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => write!(f, "{value}"),
+            Self::Number(_) | Self::Text(_) => f.write_str(MASK),
+            Self::List(nodes) => f.debug_list().entries(nodes.iter().map(|node| &node.tree)).finish(),
+            Self::Map(pairs) => {
+                f.debug_map().entries(pairs.iter().map(|pair| (&pair.key, &pair.value.tree))).finish()
+            }
+        }
+    }
 }
 
 /// A key and its value.
@@ -122,8 +141,9 @@ impl<'a> Budget<'a> {
     /// Accounts for one value at a depth; the message says which bound it breaks.
     fn spend(&mut self, nodes: usize, depth: usize) -> Result<(), String> {
         self.nodes = self.nodes.saturating_add(nodes);
-        if self.limits.config_depth < depth {
-            return Err(format!("nested more than {} levels deep", self.limits.config_depth));
+        let deepest = self.limits.config_depth.min(DEEPEST);
+        if deepest < depth {
+            return Err(format!("nested more than {deepest} levels deep"));
         }
         if self.limits.config_nodes < self.nodes {
             return Err(format!("holds more than {} values", self.limits.config_nodes));

@@ -9,6 +9,19 @@ use super::{Auth, Link, ServerSpec, Template};
 impl ServerSpec {
     /// The server by Kitbag's own keys, without secrets. Keys without a value are left out.
     pub fn shown(&self) -> Map<String, Value> {
+        self.show(|_, template| template.shown_as_value())
+    }
+
+    /// The same for somebody who decides whether it may run, and must see what its variables do.
+    pub fn shown_for_review(&self) -> Map<String, Value> {
+        self.show(|name, template| template.shown_for_review(name))
+    }
+
+    fn show(&self, value: impl Fn(&str, &Template) -> String) -> Map<String, Value> {
+        let values = |pairs: &[(String, Template)]| {
+            let shown = pairs.iter().map(|(name, template)| (name.clone(), Value::from(value(name, template))));
+            Value::Object(shown.collect())
+        };
         let mut shown = Map::new();
         let mut put = |key: &str, value: Value| {
             let empty = value.is_null()
@@ -55,14 +68,6 @@ impl ServerSpec {
         put("kept", self.extra.0.keys().cloned().collect::<Vec<_>>().into());
         shown
     }
-}
-
-fn values(pairs: &[(String, Template)]) -> Value {
-    pairs
-        .iter()
-        .map(|(name, template)| (name.clone(), Value::from(template.shown_as_value())))
-        .collect::<Map<_, _>>()
-        .into()
 }
 
 fn millis(duration: Duration) -> u64 {

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::{Lookup, Missing, Secret, Template};
 use crate::fault::{Fault, FaultKind, Place};
 use crate::names::{ServerName, hex};
-use crate::text::redact_words;
+use crate::text::{MASK, redact_words};
 
 /// How a server is spoken to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,8 +119,8 @@ pub struct Waits {
     pub call: Option<Duration>,
 }
 
-/// A value the user is asked for once.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A value the user is asked for once. Only its id prints: a default may be a secret.
+#[derive(Clone, PartialEq, Eq)]
 pub struct Input {
     /// The name used in `${input:…}`.
     pub id: String,
@@ -182,6 +182,12 @@ pub struct ServerSpec {
     pub places: BTreeMap<&'static str, Place>,
 }
 
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Input").field(&self.id).finish()
+    }
+}
+
 /// Keys with their values as written; any of them may be a secret, so only the keys print.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Extra(pub serde_json::Map<String, Value>);
@@ -199,8 +205,8 @@ pub struct Resolved {
     pub link: ResolvedLink,
 }
 
-/// [`Link`] with values instead of references.
-#[derive(Clone, Debug)]
+/// [`Link`] with values instead of references; what a reference brought in does not print.
+#[derive(Clone)]
 pub enum ResolvedLink {
     /// Start it.
     Stdio {
@@ -224,6 +230,49 @@ pub enum ResolvedLink {
         /// Headers, the one for authentication included.
         headers: Vec<(String, Secret)>,
     },
+}
+
+impl Link {
+    /// Every text with references, with Kitbag's own key for it.
+    pub fn templates(&self) -> Vec<(&'static str, &Template)> {
+        match self {
+            Link::Stdio(program) => {
+                let command = program.command.iter().map(|text| ("command", text));
+                command
+                    .chain(program.args.iter().map(|text| ("args", text)))
+                    .chain(program.env.iter().map(|(_, text)| ("env", text)))
+                    .chain(program.env_file.iter().map(|text| ("env_file", text)))
+                    .chain(program.cwd.iter().map(|text| ("cwd", text)))
+                    .collect()
+            }
+            Link::Remote(endpoint) => {
+                let auth = match &endpoint.auth {
+                    Auth::None => None,
+                    Auth::Bearer(text) | Auth::Header { value: text, .. } => Some(("auth", text)),
+                };
+                std::iter::once(("url", &endpoint.url))
+                    .chain(endpoint.headers.iter().map(|(_, text)| ("headers", text)))
+                    .chain(auth)
+                    .collect()
+            }
+        }
+    }
+}
+
+impl fmt::Debug for ResolvedLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Stdio { args, env, .. } => {
+                f.debug_struct("Stdio").field("args", args).field("env", env).finish_non_exhaustive()
+            }
+            Self::Remote { transport, url, headers } => f
+                .debug_struct("Remote")
+                .field("transport", transport)
+                .field("url", url)
+                .field("headers", headers)
+                .finish(),
+        }
+    }
 }
 
 impl ServerSpec {
@@ -263,21 +312,21 @@ impl ServerSpec {
         let mut sha = Sha256::new();
         put(&mut sha, "file", &self.origin.place.file.to_string_lossy());
         for (name, value) in seen {
-            put(&mut sha, name, value);
+            put(&mut sha, &format!("seen {name}"), value);
         }
         hex(&self.digest(sha).finalize())
     }
 
+    /// Names of the file's choice stand behind a blank, so that none can pass for one of ours: a variable
+    /// called `arg` must not equal an argument.
     fn digest(&self, mut sha: Sha256) -> Sha256 {
         match &self.link {
             Link::Stdio(program) => {
-                for text in &program.command {
-                    put(&mut sha, "command", text.written());
-                }
+                program.command.iter().for_each(|text| put(&mut sha, "command", text.written()));
                 program.args.iter().for_each(|text| put(&mut sha, "arg", text.written()));
                 let mut env: Vec<_> = program.env.iter().collect();
                 env.sort_by_key(|(name, _)| name);
-                env.iter().for_each(|(name, text)| put(&mut sha, name, text.written()));
+                env.iter().for_each(|(name, text)| put(&mut sha, &format!("env {name}"), text.written()));
                 let mut pass = program.pass.clone();
                 pass.sort();
                 pass.iter().for_each(|name| put(&mut sha, "pass", name));
@@ -290,11 +339,13 @@ impl ServerSpec {
                 let mut headers: Vec<_> =
                     endpoint.headers.iter().map(|(n, v)| (n.to_ascii_lowercase(), v)).collect();
                 headers.sort_by(|a, b| a.0.cmp(&b.0));
-                headers.iter().for_each(|(name, text)| put(&mut sha, name, text.written()));
+                headers
+                    .iter()
+                    .for_each(|(name, text)| put(&mut sha, &format!("header {name}"), text.written()));
                 match &endpoint.auth {
                     Auth::None => {}
                     Auth::Bearer(text) => put(&mut sha, "bearer", text.written()),
-                    Auth::Header { name, value } => put(&mut sha, name, value.written()),
+                    Auth::Header { name, value } => put(&mut sha, &format!("auth {name}"), value.written()),
                 }
             }
         }
@@ -303,27 +354,7 @@ impl ServerSpec {
 
     /// Every text with references, with Kitbag's own key for it.
     pub fn templates(&self) -> Vec<(&'static str, &Template)> {
-        match &self.link {
-            Link::Stdio(program) => {
-                let command = program.command.iter().map(|text| ("command", text));
-                command
-                    .chain(program.args.iter().map(|text| ("args", text)))
-                    .chain(program.env.iter().map(|(_, text)| ("env", text)))
-                    .chain(program.env_file.iter().map(|text| ("env_file", text)))
-                    .chain(program.cwd.iter().map(|text| ("cwd", text)))
-                    .collect()
-            }
-            Link::Remote(endpoint) => {
-                let auth = match &endpoint.auth {
-                    Auth::None => None,
-                    Auth::Bearer(text) | Auth::Header { value: text, .. } => Some(("auth", text)),
-                };
-                std::iter::once(("url", &endpoint.url))
-                    .chain(endpoint.headers.iter().map(|(_, text)| ("headers", text)))
-                    .chain(auth)
-                    .collect()
-            }
-        }
+        self.link.templates()
     }
 
     /// Gives every reference its value. Each one without is a fault of this server alone.
@@ -392,17 +423,11 @@ impl ServerSpec {
     /// Arguments as they may be shown; the one after `--token` is masked as a whole.
     pub fn shown_args(&self) -> Vec<String> {
         let Link::Stdio(program) = &self.link else { return Vec::new() };
-        let literal =
-            |arg: &Template| if arg.is_literal() { arg.written().to_owned() } else { arg.shown_as_text() };
-        let words: Vec<String> = program.args.iter().map(literal).collect();
+        // A reference is no secret, also behind `--token`; the text around it is.
+        let veiled = |arg: &Template| arg.veiled().unwrap_or_else(|| MASK.to_owned());
+        let words: Vec<String> = program.args.iter().map(veiled).collect();
         let masked = redact_words(words.iter().map(String::as_str));
-        // A reference is no secret, also behind `--token`.
-        program
-            .args
-            .iter()
-            .zip(masked)
-            .map(|(arg, masked)| if arg.is_literal() { masked } else { arg.shown_as_text() })
-            .collect()
+        program.args.iter().zip(masked).map(|(arg, masked)| arg.unveiled(&masked)).collect()
     }
 }
 

@@ -6,10 +6,10 @@
 use std::fmt;
 
 use super::Secret;
-use crate::text::{MASK, redact_url, redact_words};
+use crate::text::{MASK, STAND_INS, names_secret, redact_url, redact_words};
 
-/// A part of a [`Template`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A part of a [`Template`]; its texts do not print, they may be secrets.
+#[derive(Clone, PartialEq, Eq)]
 pub enum Piece {
     /// Text that stands for itself.
     Text(String),
@@ -137,15 +137,20 @@ impl Template {
         self.show(|text| if is_scheme(text) { text.to_owned() } else { MASK.to_owned() })
     }
 
+    /// Fit to be shown to somebody who decides whether this may run: a value named like a secret, or looking
+    /// like one, is masked; anything else must be seen.
+    pub fn shown_for_review(&self, name: &str) -> String {
+        if names_secret(name) { self.shown_as_value() } else { self.shown_as_text() }
+    }
+
     /// Fit to be shown where literals are ordinary (commands, folders), secrets among them apart.
     pub fn shown_as_text(&self) -> String {
-        self.show(|text| redact_words([text]).concat())
+        self.shown_by(|text| redact_words([text]).concat())
     }
 
     /// Fit to be shown where it is a URL.
     pub fn shown_as_url(&self) -> String {
-        // References survive: their braces cannot be taken for a password or a query value.
-        if self.is_literal() { redact_url(&self.written) } else { self.show(redact_url) }
+        self.shown_by(redact_url)
     }
 
     /// Put together anew, piece by piece, as another program would spell it.
@@ -153,14 +158,61 @@ impl Template {
         self.pieces.iter().map(spell).collect()
     }
 
-    fn show(&self, literal: impl Fn(&str) -> String) -> String {
-        self.spelt(|piece| match piece {
-            Piece::Text(text) => literal(text),
-            Piece::Var { name, default: None } => format!("${{{name}}}"),
-            Piece::Var { name, default: Some(_) } => format!("${{{name}:-{MASK}}}"),
-            Piece::Input(id) => format!("${{input:{id}}}"),
-            Piece::Folder(folder) => format!("${{{}}}", folder.as_str()),
+    /// By a rule for whole texts: what stands before and behind a reference decides together what is secret.
+    fn shown_by(&self, rule: impl Fn(&str) -> String) -> String {
+        match self.veiled() {
+            Some(text) => self.unveiled(&rule(&text)),
+            None => MASK.to_owned(),
+        }
+    }
+
+    /// The text with one character in place of each reference; none when there are more than such characters.
+    pub(super) fn veiled(&self) -> Option<String> {
+        let mut stand_ins = STAND_INS;
+        let mut text = String::with_capacity(self.written.len());
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(piece) => {
+                    text.extend(piece.chars().map(|c| if STAND_INS.contains(&c) { '\u{fffd}' } else { c }))
+                }
+                _ => text.push(stand_ins.next()?),
+            }
+        }
+        Some(text)
+    }
+
+    /// A veiled text with its references back in their places.
+    pub(super) fn unveiled(&self, text: &str) -> String {
+        let references: Vec<&Piece> =
+            self.pieces.iter().filter(|piece| !matches!(piece, Piece::Text(_))).collect();
+        let first = u32::from(*STAND_INS.start());
+        text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
+            match u32::from(c).checked_sub(first).and_then(|index| references.get(index as usize)) {
+                Some(piece) => shown.push_str(&show(piece, str::to_owned)),
+                None => shown.push(c),
+            }
+            shown
         })
+    }
+
+    fn show(&self, literal: impl Fn(&str) -> String) -> String {
+        self.spelt(|piece| show(piece, &literal))
+    }
+}
+
+fn show(piece: &Piece, literal: impl Fn(&str) -> String) -> String {
+    match piece {
+        Piece::Text(text) => literal(text),
+        Piece::Var { name, default: None } => format!("${{{name}}}"),
+        Piece::Var { name, default: Some(_) } => format!("${{{name}:-{MASK}}}"),
+        Piece::Input(id) => format!("${{input:{id}}}"),
+        Piece::Folder(folder) => format!("${{{}}}", folder.as_str()),
+    }
+}
+
+impl fmt::Debug for Piece {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", show(self, |_| MASK.to_owned()))
     }
 }
 

@@ -8,8 +8,12 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         let other = fold(candidate);
         // Short words are all near each other; one slip in three letters is the most that says anything.
         let room = (folded.len().min(other.len()) / 3).min(2);
+        // A difference in length is a distance; measuring the rest is the dear part.
+        if candidate == word || room < folded.chars().count().abs_diff(other.chars().count()) {
+            continue;
+        }
         let distance = strsim::damerau_levenshtein(&folded, &other);
-        if candidate != word && distance <= room && best.is_none_or(|(least, _)| distance < least) {
+        if distance <= room && best.is_none_or(|(least, _)| distance < least) {
             best = Some((distance, candidate));
         }
     }

@@ -76,7 +76,9 @@ const PLAIN_KEYS: [&str; 22] = [
 pub fn names_secret(name: &str) -> bool {
     let folded: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
-    folded == "key" || folded.ends_with("apikey") || NAMES.iter().any(|word| folded.contains(word))
+    let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let part = |part: &str| matches!(part.to_ascii_lowercase().as_str(), "key" | "keys" | "pass" | "pwd" | "pat" | "dsn");
+    parts.any(part) || folded.ends_with("apikey") || NAMES.iter().any(|word| folded.contains(word))
 }
 
 /// Whether a text looks like a secret wherever it stands: a well-known beginning, or a long run of mixed
@@ -92,23 +94,100 @@ pub fn looks_secret(text: &str) -> bool {
     24 <= text.len() && text.chars().all(word) && 2 <= kinds.iter().filter(|seen| **seen).count() && kinds[2]
 }
 
-/// Words of a command line as they may be shown: `--token x`, `--token=x` and well-known secrets are masked.
+/// Characters that stand for a reference while a text with references is looked at as a whole. They are no
+/// secret and survive masking.
+pub(crate) const STAND_INS: std::ops::RangeInclusive<char> = '\u{f0000}'..='\u{ffffd}';
+
+fn is_stand_in(c: char) -> bool {
+    STAND_INS.contains(&c)
+}
+
+/// The mask, with the references that stood in the text.
+fn masked(text: &str) -> String {
+    let mut shown = String::new();
+    for c in text.chars() {
+        if is_stand_in(c) {
+            shown.push(c);
+        } else if !shown.ends_with(MASK) {
+            shown.push_str(MASK);
+        }
+    }
+    shown
+}
+
+fn holds_secret(text: &str) -> bool {
+    text.split(is_stand_in).any(looks_secret)
+}
+
+/// Words of a command line as they may be shown: `--token x`, `--token=x`, `--header "Name: x"` and well-known
+/// secrets are masked.
 pub fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
-    let mut mask_next = false;
-    let show = |word: &str| {
-        let is_flag = word.starts_with('-');
-        let shown = match word.split_once('=') {
-            _ if mask_next && !is_flag => MASK.to_owned(),
-            Some((name, value)) if names_secret(name) || looks_secret(value) => format!("{name}={MASK}"),
-            _ if looks_secret(word) => MASK.to_owned(),
-            _ if word.contains(' ') => self::words(word.split(' ')).join(" "),
-            _ if word.contains("://") => url(word),
-            _ => word.to_owned(),
+    let mut last = "";
+    let show = |text: &'a str| {
+        let is_value = !text.starts_with('-');
+        let shown = match last {
+            "-H" | "--header" | "--headers" if is_value => header(text),
+            flag if is_value && flag.starts_with('-') && !flag.contains('=') && names_secret(flag) => {
+                masked(text)
+            }
+            _ => word(text),
         };
-        mask_next = is_flag && !word.contains('=') && names_secret(word);
+        last = text;
         shown
     };
     words.into_iter().map(show).collect()
+}
+
+/// One word of a command line, which may be a whole line in quotes.
+fn word(text: &str) -> String {
+    if !text.contains(' ') {
+        return pairs(text);
+    }
+    // `Authorization: Bearer x`: a name that ends in a colon speaks of all that follows.
+    let mut end = 0;
+    for part in text.split_inclusive(' ') {
+        end += part.len();
+        if part.trim_end().ends_with([':', '=']) && names_secret(part) {
+            let (before, value) = text.split_at(end);
+            return format!("{}{}", words(before.split(' ')).join(" "), masked(value));
+        }
+    }
+    words(text.split(' ')).join(" ")
+}
+
+/// A text without blanks: `--name=value`, `NAME=value`, `Name:value`, a URL, or just a word.
+fn pairs(text: &str) -> String {
+    if holds_secret(text) {
+        return masked(text);
+    }
+    let mut shown = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['=', ':']).filter(|at| !rest[*at..].starts_with("://")) {
+        let (name, value) = rest.split_at(at + 1);
+        shown.push_str(name);
+        // `registry/secrets-mcp:1` is an image, `Authorization:x` a header.
+        let is_name = name.ends_with('=') || !name.contains(['/', '.']);
+        if is_name && names_secret(name) {
+            return shown + &masked(value);
+        }
+        rest = value;
+    }
+    shown
+        + &if rest.contains("://") {
+            url(rest)
+        } else if holds_secret(rest) {
+            masked(rest)
+        } else {
+            rest.to_owned()
+        }
+}
+
+/// `Name: value`, of which only the name may be shown.
+fn header(text: &str) -> String {
+    match text.split_once(':') {
+        Some((name, value)) => format!("{name}:{}", masked(value)),
+        None => masked(text),
+    }
 }
 
 /// A URL without its password, without query values whose names say secret, and without secrets in its path.
@@ -127,7 +206,7 @@ pub fn url(text: &str) -> String {
     }
     if fragment.is_some() {
         shown.push('#');
-        shown.push_str(MASK);
+        shown.push_str(&masked(fragment.unwrap_or_default()));
     }
     shown
 }
@@ -135,17 +214,18 @@ pub fn url(text: &str) -> String {
 fn redact_path(rest: &str) -> String {
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = match host.rsplit_once('@') {
-        Some((_, host)) => format!("{MASK}@{host}"),
+        Some((user, host)) => format!("{}@{host}", masked(user)),
         None => host.to_owned(),
     };
-    let parts: Vec<&str> = path.split('/').map(|part| if looks_secret(part) { MASK } else { part }).collect();
+    let part = |part: &str| if holds_secret(part) { masked(part) } else { part.to_owned() };
+    let parts: Vec<String> = path.split('/').map(part).collect();
     host + &parts.join("/")
 }
 
 fn redact_pair(pair: &str) -> String {
     match pair.split_once('=') {
-        Some((name, value)) if names_secret(name) || name == "code" || looks_secret(value) => {
-            format!("{name}={MASK}")
+        Some((name, value)) if names_secret(name) || name == "code" || holds_secret(value) => {
+            format!("{name}={}", masked(value))
         }
         _ => pair.to_owned(),
     }
@@ -164,6 +244,8 @@ pub fn line(source: &str) -> String {
 pub fn line_to(source: &str, cut: usize) -> (String, usize) {
     let mut shown = String::with_capacity(source.len());
     let mut value = Value::Unknown;
+    // Behind a colon or in a list stands a value, also when a further colon follows: `http://ada:secret@x`.
+    let (mut behind, mut in_list) = (false, false);
     let mut at = None;
     let mut rest = source;
     while let Some(c) = rest.chars().next() {
@@ -179,11 +261,24 @@ pub fn line_to(source: &str, cut: usize) -> (String, usize) {
         rest = after;
         if quote.is_none() && !is_bare(c) {
             shown.push(c);
-        } else if after.trim_start().starts_with([':', '=']) && !after.starts_with("://") {
-            value = Value::of_key(token.trim_matches(['"', '\'']));
+            match c {
+                ':' | '=' => behind = true,
+                ',' => behind = false,
+                '[' | ']' | '{' | '}' => (behind, in_list) = (false, c == '['),
+                _ => {}
+            }
+            continue;
+        }
+        let is_key = !behind && !in_list && after.trim_start().starts_with([':', '=']);
+        behind = false;
+        let inner = token.trim_matches(['"', '\'']);
+        if is_key && !after.starts_with("://") && !looks_secret(inner) {
+            value = Value::of_key(inner);
             shown.push_str(token);
         } else {
             shown.push_str(&value.show(token, quote));
+            // One word belongs to the key; what follows it, as in a list of arguments, may be anything.
+            value = if value == Value::Plain { Value::Unknown } else { value };
         }
     }
     let end = shown.len();
@@ -215,7 +310,7 @@ impl Value {
         let flag = inner.starts_with('-') && !inner.contains(['=', ' ']);
         let harmless = inner.len() < 6 || inner.chars().all(|c| c.is_ascii_digit()) || flag;
         let keep = match self {
-            Self::Plain => !looks_secret(inner) && !inner.contains(' '),
+            Self::Plain => !inner.contains(' ') && word(inner) == inner,
             Self::Secret => inner.is_empty(),
             Self::Unknown => harmless,
         };

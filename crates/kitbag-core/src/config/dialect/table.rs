@@ -212,5 +212,6 @@ pub static ALL: &[Dialect] = &[
         timeout: Unit::Millis,
         ..HOST
     },
+    Dialect { id: "env", title: "an environment variable", ..HOST },
     Dialect { id: "bare", title: "a bare map of servers", shapes: &[Shape::Bare], ..HOST },
 ];

@@ -61,7 +61,7 @@ fn left_out(dialect: &Dialect, root: &Node, found: &[(Shape, &Node)]) -> Vec<(Fa
     let Some(wanted) = wrapper_of(dialect.shapes) else { return Vec::new() };
     let taken = |pair: &Pair| {
         found.iter().any(|(_, node)| std::ptr::eq(*node, &pair.value))
-            || root.at_path(&["mcp", "servers"]).is_some() && pair.key == "mcp"
+            || pair.key == "mcp" && pair.value.get("servers").is_some()
     };
     let wrong = |pair: &&Pair| {
         !taken(pair)

@@ -1,5 +1,7 @@
 //! Typed values out of an entry's pairs; what does not fit is a fault of this entry.
 
+use std::collections::HashSet;
+
 use super::super::interpolate::{stray_reference, template};
 use super::super::tree::{Node, Pair, Tree};
 use super::keys::Field;
@@ -64,6 +66,22 @@ pub(super) fn text(
             None
         }
     }
+}
+
+/// A whole number from 1.
+pub(super) fn count(
+    context: &mut Context<'_>,
+    fields: &Fields<'_>,
+    field: Field,
+    key: &'static str,
+) -> Option<u32> {
+    let pair = fields.get(field)?;
+    context.remember(key, pair.at);
+    let number = pair.value.number().filter(|number| 1.0 <= *number && number.fract() == 0.0);
+    if number.is_none() && !matches!(pair.value.tree, Tree::Null) {
+        context.wrong_type(pair, "a whole number from 1");
+    }
+    number.map(|number| number as u32)
 }
 
 /// A list of names; one name alone is a list of one.
@@ -134,12 +152,14 @@ pub(super) fn map(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> 
     let mut values: Vec<(String, Template)> = Vec::with_capacity(pairs.len());
     for pair in pairs.iter().filter(|pair| !matches!(pair.value.tree, Tree::Null)) {
         match templated(context, &pair.value) {
-            Some(template) => {
-                values.retain(|(name, _)| *name != pair.key);
-                values.push((pair.key.clone(), template));
-            }
+            Some(template) => values.push((pair.key.clone(), template)),
             None => context.wrong_type(pair, "a text"),
         }
     }
+    // Of two with one name the later counts.
+    let mut seen = HashSet::new();
+    values.reverse();
+    values.retain(|(name, _)| seen.insert(name.clone()));
+    values.reverse();
     values
 }

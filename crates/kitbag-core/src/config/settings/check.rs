@@ -3,13 +3,13 @@
 use super::super::source::Source;
 use super::super::tree::{Node, Pair};
 use super::keys::{self, Key, ROOT, Shape};
-use super::{duration, size};
+use super::{duration, limit};
 use crate::fault::{Fault, FaultKind};
 use crate::text::nearest;
 
 /// Every key that nobody reads and every value that does not fit.
-pub(super) fn check(source: &Source<'_>, root: &Node) -> Vec<Fault> {
-    let mut checker = Checker { source, faults: Vec::new() };
+pub(super) fn check(source: &Source<'_>, root: &Node, most: usize) -> Vec<Fault> {
+    let mut checker = Checker { source, faults: Vec::new(), most };
     checker.node("kitbag.toml", &ROOT, root);
     checker.faults
 }
@@ -17,6 +17,8 @@ pub(super) fn check(source: &Source<'_>, root: &Node) -> Vec<Fault> {
 struct Checker<'a> {
     source: &'a Source<'a>,
     faults: Vec<Fault>,
+    /// Nobody reads more.
+    most: usize,
 }
 
 impl Checker<'_> {
@@ -60,13 +62,13 @@ impl Checker<'_> {
     }
 
     fn limits(&mut self, node: &Node) {
-        for pair in node.map().unwrap_or_default() {
-            let value =
-                pair.value.text().and_then(size).is_some() || pair.value.number().is_some_and(is_count);
+        let Some(pairs) = node.map() else { return self.expect("limits", node, false, "a table") };
+        for pair in pairs {
+            let value = limit(&pair.value).is_some();
             if !keys::limits().any(|name| name == pair.key) {
                 self.unknown("limits", pair, keys::limits());
             } else {
-                self.expect(&pair.key, &pair.value, value, "a number or a size such as \"16MiB\"");
+                self.expect(&pair.key, &pair.value, value, "a number from 1 or a size such as \"16MiB\"");
             }
         }
     }
@@ -95,6 +97,9 @@ impl Checker<'_> {
     }
 
     fn unknown(&mut self, table: &str, pair: &Pair, keys: impl Iterator<Item = &'static str> + Clone) {
+        if self.most <= self.faults.len() {
+            return;
+        }
         let fault = Fault::error(FaultKind::UnknownKey, format!("unknown key {:?} in {table}", pair.key));
         let fault = match nearest(&pair.key, keys.clone()) {
             Some(near) => fault.hint(format!("did you mean {near:?}?")),
@@ -114,8 +119,10 @@ impl Checker<'_> {
     }
 
     fn say(&mut self, fault: Fault, node: &Node) {
-        let fault = self.source.mark(fault, node.at);
-        self.faults.push(fault);
+        if self.faults.len() < self.most {
+            let fault = self.source.mark(fault, node.at);
+            self.faults.push(fault);
+        }
     }
 }
 

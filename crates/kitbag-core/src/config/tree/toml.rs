@@ -49,16 +49,19 @@ impl Reader<'_> {
     }
 
     fn item(&mut self, item: &Item, key: Position, depth: usize) -> Result<Node, Box<Fault>> {
+        if let Item::Value(value) = item {
+            return self.value(value, depth);
+        }
         let at = item.span().map_or(key, |span| self.at(Some(span)));
         self.spend(at, depth)?;
         let tree = match item {
-            Item::None => Tree::Null,
-            Item::Value(value) => return self.value(value, depth),
+            Item::None | Item::Value(_) => Tree::Null,
             Item::Table(table) => self.table(table, depth)?,
             Item::ArrayOfTables(tables) => {
                 let mut nodes = Vec::with_capacity(tables.len());
                 for table in tables {
                     let at = self.at(table.span());
+                    self.spend(at, depth + 1)?;
                     nodes.push(Node { at, tree: self.table(table, depth + 1)? });
                 }
                 Tree::List(nodes)

@@ -1,7 +1,7 @@
 //! YAML, built from parser events: every key keeps its place, and an alias costs what it expands to.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
@@ -133,6 +133,7 @@ fn merged(pairs: Vec<Pair>) -> Vec<Pair> {
         return pairs;
     }
     let (bases, own): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(|pair| pair.key == "<<");
+    let mut known: HashSet<String> = own.iter().map(|pair| pair.key.clone()).collect();
     let mut all = Vec::new();
     for base in bases {
         let maps = match base.value.tree {
@@ -144,7 +145,7 @@ fn merged(pairs: Vec<Pair>) -> Vec<Pair> {
             .filter_map(|node| if let Tree::Map(pairs) = node.tree { Some(pairs) } else { None })
             .flatten()
         {
-            if !own.iter().chain(&all).any(|known: &Pair| known.key == pair.key) {
+            if known.insert(pair.key.clone()) {
                 all.push(pair);
             }
         }
@@ -161,11 +162,16 @@ fn key_text(node: &Node) -> String {
     }
 }
 
+/// What a copy of this costs: its values, and its texts, long ones as several values.
 fn size(node: &Node) -> usize {
+    const VALUE: usize = 64;
     match &node.tree {
         Tree::List(nodes) => 1 + nodes.iter().map(size).sum::<usize>(),
-        Tree::Map(pairs) => 1 + pairs.iter().map(|pair| size(&pair.value)).sum::<usize>(),
-        _ => 1,
+        Tree::Map(pairs) => {
+            1 + pairs.iter().map(|pair| pair.key.len() / VALUE + size(&pair.value)).sum::<usize>()
+        }
+        Tree::Text(text) | Tree::Number(text) => 1 + text.len() / VALUE,
+        Tree::Null | Tree::Bool(_) => 1,
     }
 }
 

@@ -1,0 +1,73 @@
+//! What can be typed. One enum for the commands; the flags of [`Global`] work with every one of them.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+
+use crate::commands::{completions, config, doctor, servers, trust};
+
+const AFTER: &str = "\
+Without a command, kitbag shows what it found and what to do next.
+
+Exit codes: 0 done · 2 usage · 3 config fault · 5 not found · 6 held · 70 a bug of ours";
+
+/// Gives any agent the tools of any MCP server.
+#[derive(Debug, Parser)]
+#[command(name = "kitbag", version, after_help = AFTER, disable_help_subcommand = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List, show, add, remove, switch, import and export servers
+    Servers(servers::Args),
+    /// Show the merged configuration and where each value came from
+    Config(config::Args),
+    /// Look at and approve what the working folder's files would start
+    Trust(trust::Args),
+    /// Check the configuration and say what to mend
+    Doctor(doctor::Args),
+    /// Print a completion script for a shell
+    Completions(completions::Args),
+}
+
+/// Flags of every command.
+#[derive(Clone, Debug, ClapArgs)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Read this file or folder and nothing else (repeatable)
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) config: Vec<PathBuf>,
+    /// Use the servers of other programs too: names such as cursor, or all
+    #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
+    pub(crate) hosts: Vec<String>,
+    /// Act for this user
+    #[arg(long, global = true, value_name = "ID")]
+    pub(crate) user: Option<String>,
+    /// Act as this agent of kitbag.toml
+    #[arg(long, global = true, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print results only
+    #[arg(long, short, global = true, conflicts_with = "verbose")]
+    pub(crate) quiet: bool,
+    /// Print more
+    #[arg(long, short, global = true)]
+    pub(crate) verbose: bool,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    Auto,
+    Always,
+    Never,
+}

@@ -1,0 +1,24 @@
+//! The commands, one file each.
+
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod doctor;
+mod overview;
+pub(crate) mod servers;
+pub(crate) mod trust;
+
+use crate::args::Command;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+
+/// Runs a command; none means the overview.
+pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exit, Failure> {
+    match command {
+        None => overview::run(context),
+        Some(Command::Servers(args)) => servers::run(context, args),
+        Some(Command::Config(args)) => config::run(context, &args),
+        Some(Command::Trust(args)) => trust::run(context, &args),
+        Some(Command::Doctor(args)) => doctor::run(context, &args),
+        Some(Command::Completions(args)) => completions::run(context, &args),
+    }
+}

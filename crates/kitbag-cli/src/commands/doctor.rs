@@ -1,0 +1,108 @@
+//! `kitbag doctor`: everything that is wrong with the configuration, with its line and what to write.
+
+use kitbag::config::layers::State;
+use kitbag::config::own::asks_for;
+use kitbag::model::{Link, ResolvedLink, input_variable};
+use kitbag::registry::Secrets;
+use kitbag::{Fault, FaultKind, Secret, ServerSpec, Setup, Severity};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::json;
+use crate::terminal::{BAD, GOOD, ODD, ask, is_interactive, plural, styled};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
+pub(crate) fn run(context: &mut Context, _args: &Args) -> Result<Exit, Failure> {
+    let mut setup = context.setup()?;
+    ask_for_inputs(context, &mut setup)?;
+    let mut faults: Vec<Fault> = setup.faults().cloned().collect();
+    for row in setup.merged.servers.iter().filter(|row| row.state == State::Used) {
+        if let Some(spec) = &row.spec {
+            match setup.resolve(spec, &row.layer) {
+                Ok(resolved) => faults.extend(startable(&setup, spec, &resolved.link)),
+                Err(missing) => faults.extend(missing),
+            }
+        }
+    }
+    faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity));
+    let count = |severity: Severity| faults.iter().filter(|fault| fault.severity == severity).count();
+    let (errors, warnings, used) = (count(Severity::Error), count(Severity::Warning), setup.used().count());
+    if context.global.json {
+        let faults: Vec<_> = faults.iter().map(json::fault).collect();
+        context.print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
+    } else {
+        context.faults(&faults);
+        let style = if 0 < errors { BAD } else if 0 < warnings { ODD } else { GOOD };
+        context.print(format!("{}\n", styled(style, format!("{} in use, {}, {}", plural(used, "server"), plural(errors, "error"), plural(warnings, "warning")))));
+    }
+    Ok(if 0 < errors { Exit::Config } else { Exit::Done })
+}
+
+/// What would keep a program from starting.
+fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault> {
+    let ResolvedLink::Stdio { command, cwd, env_file, .. } = link else { return Vec::new() };
+    let at = |key: &str| spec.places.get(key).unwrap_or(&spec.origin.place).clone();
+    let here = setup.env().cwd();
+    let base = cwd.as_ref().map_or_else(|| here.to_owned(), |cwd| setup.env().path(cwd, here));
+    let mut faults = Vec::new();
+    if !base.is_dir() {
+        let fault = Fault::error(FaultKind::MissingProgram, "the folder to run in does not exist");
+        faults.push(fault.hint("mend \"cwd\"").of(&spec.name).at(at("cwd")));
+    } else if setup.env().program(command, &base).is_none() {
+        let shown = match &spec.link {
+            Link::Stdio(program) => program.command.as_ref().map(kitbag::model::Template::shown_as_text).unwrap_or_default(),
+            Link::Remote(_) => String::new(),
+        };
+        let fault = Fault::error(FaultKind::MissingProgram, format!("{shown:?} cannot be found"));
+        faults.push(fault.hint(how_to_get(command)).of(&spec.name).at(at("command")));
+    }
+    if let Some(file) = env_file.as_ref().filter(|file| !setup.env().path(file, here).is_file()) {
+        let fault = Fault::error(FaultKind::Unreadable, format!("the file of variables {file:?} does not exist"));
+        faults.push(fault.hint("mend the path").of(&spec.name).at(at("env_file")));
+    }
+    faults
+}
+
+/// Where the usual launchers come from.
+fn how_to_get(command: &str) -> String {
+    match command {
+        "npx" | "node" | "npm" => "install Node.js, which brings it".to_owned(),
+        "uvx" | "uv" => "install uv: pip install uv".to_owned(),
+        "docker" | "podman" => format!("install {command}, or use the server's own package"),
+        "python" => "install Python, or write python3".to_owned(),
+        "bunx" | "bun" => "install Bun: npm install -g bun".to_owned(),
+        _ => "install it, or write its full path".to_owned(),
+    }
+}
+
+/// On a terminal, asks once for every input that has no value yet, and keeps the answers.
+fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failure> {
+    if !is_interactive() || context.global.quiet || context.global.json {
+        return Ok(());
+    }
+    let rows = setup.merged.servers.iter().filter(|row| row.state == State::Used);
+    let specs: Vec<ServerSpec> = rows.filter_map(|row| row.spec.clone()).collect();
+    for spec in &specs {
+        let secrets = Secrets::load(&setup.folders);
+        let open = |id: &str| asks_for(spec, id) && setup.env().filled(&input_variable(id)).is_none() && secrets.get(spec, id).is_none();
+        for input in spec.inputs.iter().filter(|input| open(&input.id)) {
+            let choices = if input.options.is_empty() { String::new() } else { format!(" ({})", input.options.join(", ")) };
+            let question = format!("{}: {}{choices}: ", spec.name, kitbag::text::visible(&input.description));
+            let answer = if input.password { hidden(&question) } else { ask(&question) };
+            let answer = answer.filter(|answer| !answer.is_empty()).or_else(|| input.default.clone());
+            if let Some(answer) = answer.filter(|answer| input.options.is_empty() || input.options.contains(answer)) {
+                Secrets::keep(&setup.folders, spec, &input.id, &Secret::new(answer))?;
+            }
+        }
+    }
+    setup.reload_secrets();
+    Ok(())
+}
+
+/// A line typed without showing it.
+fn hidden(question: &str) -> Option<String> {
+    rpassword::prompt_password(question).ok()
+}

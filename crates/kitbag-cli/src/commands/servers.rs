@@ -1,0 +1,79 @@
+//! `kitbag servers`: everything about single servers.
+
+mod add;
+mod export;
+pub(crate) mod import;
+mod list;
+mod remove;
+mod show;
+mod switch;
+
+pub(crate) use show::{describe, describe_for_review};
+
+use kitbag::registry::Registry;
+use kitbag::{ServerName, Setup};
+
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// List every server, where it stands and what is wrong with it
+    List,
+    /// Show one server in full, secrets masked
+    Show(show::Args),
+    /// Add a server by command, address or pasted JSON
+    Add(add::Args),
+    /// Remove a server from Kitbag's own files
+    Remove(remove::Args),
+    /// Switch a server on
+    Enable(switch::Args),
+    /// Switch a server off, wherever it stands
+    Disable(switch::Args),
+    /// Take over servers found in other programs' files
+    Import(import::Args),
+    /// Write configuration for another program
+    Export(export::Args),
+}
+
+pub(crate) fn run(context: &mut Context, args: Args) -> Result<Exit, Failure> {
+    match args.command.unwrap_or(Command::List) {
+        Command::List => list::run(context),
+        Command::Show(args) => show::run(context, &args),
+        Command::Add(args) => add::run(context, &args),
+        Command::Remove(args) => remove::run(context, &args),
+        Command::Enable(args) => switch::run(context, &args, true),
+        Command::Disable(args) => switch::run(context, &args, false),
+        Command::Import(args) => import::run(context, &args),
+        Command::Export(args) => export::run(context, &args),
+    }
+}
+
+/// Kitbag's own files for the user the flags name, or for everybody.
+fn registry(context: &Context, setup: &Setup) -> Result<Registry, Failure> {
+    Ok(match context.user()? {
+        Some(user) => Registry::of_user(&setup.folders, &user),
+        None => Registry::shared(&setup.folders),
+    })
+}
+
+/// Says what was done, in words or as JSON.
+fn done(context: &mut Context, verb: &str, name: &ServerName, file: &std::path::Path) {
+    if context.global.json {
+        context.print_json(&serde_json::json!({"done": verb, "name": name.as_str(), "file": file.to_string_lossy()}));
+    } else {
+        let preposition = match verb {
+            "removed" => "from",
+            "added" => "to",
+            "imported" => "into",
+            _ => "in",
+        };
+        context.remark(format!("{verb} {name} {preposition} {}", file.display()));
+    }
+}

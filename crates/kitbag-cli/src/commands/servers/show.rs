@@ -1,0 +1,81 @@
+//! `kitbag servers show`.
+
+use kitbag::config::layers::Server;
+use kitbag::text::{nearest, visible};
+use kitbag::{ServerName, ServerSpec, Setup};
+use serde_json::Value;
+
+use crate::context::{Context, server_name};
+use crate::exit::{Exit, Failure};
+use crate::json;
+use crate::terminal::{DIM, TITLE, styled};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The server
+    name: String,
+}
+
+pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    let name = server_name(&args.name)?;
+    let setup = context.setup()?;
+    let row = find(&setup, &name)?;
+    if context.global.json {
+        context.print_json(&json::server_in_full(row));
+        return Ok(Exit::Done);
+    }
+    let mut text = describe(row);
+    for origin in &row.also {
+        text += &format!("  {} {}\n", styled(DIM, "also in"), origin.place);
+    }
+    context.print(text);
+    context.faults(&row.faults);
+    Ok(Exit::Done)
+}
+
+/// The row that counts for a name.
+pub(super) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server, Failure> {
+    setup.merged.get(name).ok_or_else(|| {
+        let near = nearest(name.as_str(), setup.merged.servers.iter().map(|row| row.name.as_str()));
+        let failure = Failure::new(Exit::NotFound, format!("no server is called {name}"));
+        failure.hint(near.map_or_else(|| "kitbag servers list".to_owned(), |near| format!("kitbag servers show {near}")))
+    })
+}
+
+/// A server's values, each with the place it stands in.
+pub(crate) fn describe(row: &Server) -> String {
+    describe_values(row, row.spec.iter().flat_map(ServerSpec::shown))
+}
+
+/// The same for somebody who decides whether it may run.
+pub(crate) fn describe_for_review(row: &Server) -> String {
+    describe_values(row, row.spec.iter().flat_map(ServerSpec::shown_for_review))
+}
+
+fn describe_values(row: &Server, values: impl Iterator<Item = (String, Value)>) -> String {
+    let mut text = format!("{} ({}, {})\n", styled(TITLE, visible(&row.name)), row.state.as_str(), row.origin.place);
+    for (key, value) in values {
+        let place = row.spec.as_ref().and_then(|spec| spec.places.get(key.trim_end_matches("_ms")));
+        let place = place.map(|place| styled(DIM, format!("  # {place}"))).unwrap_or_default();
+        for (shown, last) in shown_lines(&key, &value) {
+            text += &format!("  {shown}{}\n", if last { place.as_str() } else { "" });
+        }
+    }
+    text
+}
+
+/// A value as lines: a map's pairs get a line each.
+fn shown_lines(key: &str, value: &Value) -> Vec<(String, bool)> {
+    match value {
+        Value::Object(map) => {
+            let last = map.len();
+            let line = |(index, (name, value)): (usize, (&String, &Value))| (format!("{key}.{} = {}", visible(name), plain(value)), index + 1 == last);
+            map.iter().enumerate().map(line).collect()
+        }
+        other => vec![(format!("{key} = {}", plain(other)), true)],
+    }
+}
+
+fn plain(value: &Value) -> String {
+    visible(&value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}

@@ -1,0 +1,19 @@
+//! `kitbag servers enable` and `disable`.
+
+use super::{done, registry};
+use crate::context::{Context, server_name};
+use crate::exit::{Exit, Failure};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The server
+    name: String,
+}
+
+pub(super) fn run(context: &mut Context, args: &Args, enabled: bool) -> Result<Exit, Failure> {
+    let name = server_name(&args.name)?;
+    let setup = context.setup()?;
+    let file = registry(context, &setup)?.switch(&name, enabled, &setup.merged)?;
+    done(context, if enabled { "enabled" } else { "disabled" }, &name, &file);
+    Ok(Exit::Done)
+}

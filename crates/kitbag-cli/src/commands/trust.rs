@@ -1,0 +1,126 @@
+//! `kitbag trust`: what files of the working folder would start, shown in full, approved one by one.
+
+use kitbag::Setup;
+use kitbag::config::layers::{Server, State};
+use kitbag::registry::{Approval, Trust};
+use serde_json::{Value, json};
+
+use super::servers::describe_for_review;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::json;
+use crate::terminal::{DIM, confirm, is_interactive, styled};
+
+/// The name under which a folder's settings are approved.
+const SETTINGS: &str = "kitbag.toml";
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The servers to approve; kitbag.toml for the folder's settings
+    names: Vec<String>,
+    /// Approve everything that is held
+    #[arg(long, conflicts_with = "names")]
+    all: bool,
+    /// Take approvals back instead
+    #[arg(long, requires = "names", conflicts_with = "all")]
+    revoke: bool,
+    /// List the approvals given so far
+    #[arg(long, conflicts_with_all = ["names", "all"])]
+    list: bool,
+}
+
+pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    let setup = context.setup()?;
+    if args.list {
+        return list(context, &setup);
+    }
+    if args.revoke {
+        return revoke(context, &setup, &args.names);
+    }
+    let held: Vec<&Server> = setup.merged.servers.iter().filter(|row| row.state == State::Held).collect();
+    if args.names.is_empty() && !args.all {
+        return look(context, &setup, &held);
+    }
+    approve(context, &setup, &held, args)
+}
+
+/// Shows what is held, and asks about each on a terminal.
+fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, Failure> {
+    if context.global.json {
+        let rows: Vec<Value> = held.iter().map(|row| json::server_in_full(row)).collect();
+        context.print_json(&json!({"held": rows, "settings": setup.held_settings().map(|approval| approval.file.to_string_lossy())}));
+        return Ok(Exit::Done);
+    }
+    if held.is_empty() && setup.held_settings().is_none() {
+        context.remark("nothing is held: no file in this folder waits for approval");
+        return Ok(Exit::Done);
+    }
+    let mut approvals = Vec::new();
+    let ask = is_interactive() && !context.global.quiet;
+    if let Some(approval) = setup.held_settings() {
+        context.print(format!("{} {}\n", styled(DIM, "settings"), approval.file.display()));
+        if ask && confirm("Approve these settings?") {
+            approvals.push(approval.clone());
+        }
+    }
+    for row in held {
+        context.print(describe_for_review(row));
+        if let Some(spec) = row.spec.as_ref().filter(|_| ask && confirm("Approve this server?")) {
+            approvals.push(setup.approval(spec));
+        }
+    }
+    if !ask {
+        context.remark("\napprove with `kitbag trust <name>`, or all with `kitbag trust --all`");
+        return Ok(Exit::Done);
+    }
+    keep(context, setup, &approvals)
+}
+
+fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) -> Result<Exit, Failure> {
+    let mut approvals: Vec<Approval> = Vec::new();
+    let wanted = |name: &str| args.all || args.names.iter().any(|wanted| wanted == name);
+    approvals.extend(held.iter().filter(|row| wanted(&row.name)).filter_map(|row| row.spec.as_ref()).map(|spec| setup.approval(spec)));
+    approvals.extend(setup.held_settings().filter(|_| wanted(SETTINGS)).cloned());
+    if let Some(missing) = args.names.iter().find(|name| !approvals.iter().any(|approval| approval.server == **name)) {
+        let failure = Failure::new(Exit::NotFound, format!("{missing} is not held"));
+        return Err(failure.hint("`kitbag trust` shows what is"));
+    }
+    keep(context, setup, &approvals)
+}
+
+fn keep(context: &mut Context, setup: &Setup, approvals: &[Approval]) -> Result<Exit, Failure> {
+    if !approvals.is_empty() {
+        Trust::approve(&setup.folders, approvals)?;
+    }
+    for approval in approvals {
+        context.remark(format!("approved {} of {}", approval.server, approval.file.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn revoke(context: &mut Context, setup: &Setup, names: &[String]) -> Result<Exit, Failure> {
+    let here = |approval: &Approval| names.contains(&approval.server) && approval.file.starts_with(setup.env().cwd());
+    let given: Vec<&Approval> = setup.trust().approvals().iter().filter(|approval| here(approval)).collect();
+    if let Some(missing) = names.iter().find(|name| !given.iter().any(|approval| approval.server == **name)) {
+        let failure = Failure::new(Exit::NotFound, format!("{missing} was not approved in this folder"));
+        return Err(failure.hint("`kitbag trust --list` shows every approval"));
+    }
+    Trust::revoke(&setup.folders, here)?;
+    for approval in given {
+        context.remark(format!("{} of {} is held again", approval.server, approval.file.display()));
+    }
+    Ok(Exit::Done)
+}
+
+fn list(context: &mut Context, setup: &Setup) -> Result<Exit, Failure> {
+    let approvals = setup.trust().approvals();
+    if context.global.json {
+        let row = |approval: &Approval| json!({"file": approval.file.to_string_lossy(), "server": approval.server, "hash": approval.hash});
+        context.print_json(&approvals.iter().map(row).collect());
+    } else {
+        for approval in approvals {
+            context.print(format!("{}  {}\n", approval.server, styled(DIM, approval.file.display())));
+        }
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,132 @@
+//! What every command needs: the flags, a way to print, and the setup they ask for.
+
+use std::io::{self, Write};
+
+use anstream::{AutoStream, ColorChoice};
+use kitbag::{Env, Fault, Request, ServerName, Setup, Severity, UserId};
+use serde_json::Value;
+
+use crate::args::{Color, Global};
+use crate::exit::{Exit, Failure};
+use crate::terminal::{BAD, DIM, styled};
+use crate::{json, report};
+
+pub(crate) struct Context {
+    pub(crate) global: Global,
+    out: AutoStream<io::Stdout>,
+    err: AutoStream<io::Stderr>,
+    broken: Option<io::Error>,
+}
+
+impl Context {
+    pub(crate) fn new(global: Global) -> Self {
+        let choice = match global.color {
+            Color::Auto => ColorChoice::Auto,
+            Color::Always => ColorChoice::Always,
+            Color::Never => ColorChoice::Never,
+        };
+        Self { out: AutoStream::new(io::stdout(), choice), err: AutoStream::new(io::stderr(), choice), global, broken: None }
+    }
+
+    /// Everything the flags ask for, looked at.
+    pub(crate) fn setup(&self) -> Result<Setup, Failure> {
+        let request = Request {
+            env: process_env()?,
+            configs: self.global.config.clone(),
+            hosts: self.global.hosts.clone(),
+            user: self.user()?,
+        };
+        let setup = Setup::discover(&request)?;
+        self.check_agent(&setup)?;
+        Ok(setup)
+    }
+
+    /// The user the flags name, if they name one.
+    pub(crate) fn user(&self) -> Result<Option<UserId>, Failure> {
+        let parsed = self.global.user.as_deref().map(UserId::parse).transpose();
+        parsed.map_err(|invalid| Failure::new(Exit::Usage, invalid.to_string()))
+    }
+
+    fn check_agent(&self, setup: &Setup) -> Result<(), Failure> {
+        let Some(agent) = &self.global.agent else { return Ok(()) };
+        let known: Vec<&String> = setup.settings.iter().flat_map(|(_, settings)| &settings.agents).collect();
+        if known.contains(&agent) {
+            return Ok(());
+        }
+        let hint = match known.as_slice() {
+            [] => format!("add [agents.{agent}] to kitbag.toml"),
+            known => format!("known agents: {}", known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")),
+        };
+        Err(Failure::new(Exit::NotFound, format!("no agent is called {agent:?}")).hint(hint))
+    }
+
+    /// Prints text on stdout.
+    pub(crate) fn print(&mut self, text: impl AsRef<str>) {
+        let written = self.out.write_all(text.as_ref().as_bytes());
+        self.note(written);
+    }
+
+    /// Prints a JSON value on stdout.
+    pub(crate) fn print_json(&mut self, value: &Value) {
+        self.print(format!("{value:#}\n"));
+    }
+
+    /// Prints a remark on stderr, unless only results are wanted.
+    pub(crate) fn remark(&mut self, text: impl AsRef<str>) {
+        if !self.global.quiet {
+            let written = writeln!(self.err, "{}", text.as_ref());
+            self.note(written);
+        }
+    }
+
+    /// Prints faults on stderr: as JSON lines, or with the line they stand in.
+    pub(crate) fn faults<'a>(&mut self, faults: impl IntoIterator<Item = &'a Fault>) {
+        for fault in faults {
+            let hidden = if self.global.verbose { Severity::Note } else { Severity::Warning };
+            if fault.severity < hidden || self.global.quiet && fault.severity < Severity::Error {
+                continue;
+            }
+            let text = if self.global.json { format!("{}\n", json::fault(fault)) } else { report::fault(fault) };
+            let written = self.err.write_all(text.as_bytes());
+            self.note(written);
+        }
+    }
+
+    /// Prints why a command failed.
+    pub(crate) fn failed(&mut self, failure: &Failure) {
+        let text = if self.global.json {
+            let exit = failure.exit as u8;
+            format!("{}\n", serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit}))
+        } else {
+            let hint = failure.hint.as_ref().map(|hint| format!("{}{hint}\n", styled(DIM, "  try: "))).unwrap_or_default();
+            format!("{} {}\n{hint}", styled(BAD, "error:"), kitbag::text::visible(&failure.message))
+        };
+        let written = self.err.write_all(text.as_bytes());
+        self.note(written);
+    }
+
+    /// The first trouble with our own output, if there was any.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.note(flushed);
+        self.broken.map_or(Ok(()), Err)
+    }
+
+    fn note(&mut self, written: io::Result<()>) {
+        if let Err(error) = written {
+            self.broken.get_or_insert(error);
+        }
+    }
+}
+
+/// A server's name as typed.
+pub(crate) fn server_name(text: &str) -> Result<ServerName, Failure> {
+    ServerName::parse(text).map_err(|invalid| Failure::new(Exit::Usage, invalid.to_string()))
+}
+
+/// The one place where the process's environment is read.
+fn process_env() -> Result<Env, Failure> {
+    let cwd = std::env::current_dir();
+    let cwd = cwd.map_err(|error| Failure::new(Exit::Usage, format!("the working folder cannot be read: {error}")))?;
+    Ok(Env::new(std::env::vars_os(), cwd))
+}

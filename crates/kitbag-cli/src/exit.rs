@@ -1,0 +1,83 @@
+//! The exit codes, which scripts rely on, and failures that carry one.
+
+use std::process::ExitCode;
+
+use kitbag::SetupError;
+use kitbag::registry::{FileError, RegistryError};
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Done = 0,
+    Usage = 2,
+    Config = 3,
+    NotFound = 5,
+    Held = 6,
+    Bug = 70,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// Why a command could not do what it was asked, and what to do about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+}
+
+impl Failure {
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Self {
+        let message = error.to_string();
+        match error {
+            SetupError::NoSuchFile(_) => Self::new(Exit::Usage, message).hint("mend the path after --config"),
+            SetupError::UnknownHost { .. } => Self::new(Exit::Usage, message),
+            SetupError::UnknownUser { user, folder } => Self::new(Exit::NotFound, message)
+                .hint(format!("add [users.{user}] to kitbag.toml, or make the folder {}", folder.display())),
+        }
+    }
+}
+
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Self {
+        let message = error.to_string();
+        match error {
+            RegistryError::NotFound { .. } => Self::new(Exit::NotFound, message).hint("`kitbag servers list` shows all"),
+            RegistryError::Duplicate { name, .. } => {
+                Self::new(Exit::Config, message).hint(format!("choose another name, or `kitbag servers remove {name}` first"))
+            }
+            RegistryError::NotOurs { name, .. } => {
+                Self::new(Exit::Config, message).hint(format!("`kitbag servers disable {name}` switches it off for Kitbag"))
+            }
+            RegistryError::NotSwitchable { .. } => Self::new(Exit::Config, message).hint("unset the variable, or drop the flag"),
+            RegistryError::Invalid { faults, .. } => {
+                let hint = faults.into_iter().find_map(|fault| fault.hint);
+                Self { hint, ..Self::new(Exit::Config, message) }
+            }
+            RegistryError::Edit { .. } => Self::new(Exit::Config, message).hint("mend the file first; `kitbag doctor` shows where"),
+            RegistryError::File(_) => Self::new(Exit::Config, message),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::new(Exit::Config, error.to_string())
+    }
+}

@@ -1,0 +1,59 @@
+//! The JSON that scripts rely on; `docs/json.md` describes it.
+
+use kitbag::config::layers::Server;
+use kitbag::{Fault, Origin};
+use serde_json::{Map, Value, json};
+
+/// A fault; keys without a value are left out.
+pub(crate) fn fault(fault: &Fault) -> Value {
+    let mut map = Map::new();
+    let mut put = |key: &str, value: Value| {
+        if !value.is_null() {
+            map.insert(key.to_owned(), value);
+        }
+    };
+    put("stage", fault.stage.as_str().into());
+    put("kind", fault.kind.as_str().into());
+    put("severity", fault.severity.as_str().into());
+    put("server", fault.server.as_ref().map(ToString::to_string).into());
+    put("tool", fault.tool.as_ref().map(ToString::to_string).into());
+    put("message", fault.message.clone().into());
+    put("hint", fault.hint.clone().into());
+    if let Some(place) = &fault.place {
+        put("file", place.file.to_string_lossy().into());
+        put("line", (0 < place.line).then_some(place.line).into());
+        put("column", (0 < place.column).then_some(place.column).into());
+    }
+    put("snippet", fault.snippet.as_ref().map(|snippet| snippet.text.clone()).into());
+    Value::Object(map)
+}
+
+fn origin(origin: &Origin) -> Value {
+    json!({"file": origin.place.file.to_string_lossy(), "line": origin.place.line, "dialect": origin.dialect})
+}
+
+/// A row of `servers list`.
+pub(crate) fn server(row: &Server) -> Value {
+    json!({
+        "name": row.name,
+        "enabled": row.spec.as_ref().is_some_and(|spec| spec.enabled),
+        "transport": row.spec.as_ref().map(|spec| spec.transport().as_str()),
+        "origin": origin(&row.origin),
+        "faults": row.faults.iter().map(fault).collect::<Vec<_>>(),
+        "state": row.state.as_str(),
+        "layer": row.layer.as_str(),
+        "also": row.also.iter().map(origin).collect::<Vec<_>>(),
+    })
+}
+
+/// A row with everything that may be shown, and where each value stands.
+pub(crate) fn server_in_full(row: &Server) -> Value {
+    let mut value = server(row);
+    let (Some(map), Some(spec)) = (value.as_object_mut(), &row.spec) else { return value };
+    for (key, shown) in spec.shown() {
+        map.insert(key, shown);
+    }
+    let places = spec.places.iter().map(|(key, place)| ((*key).to_owned(), Value::from(place.to_string())));
+    map.insert("places".to_owned(), Value::Object(places.collect()));
+    value
+}

@@ -1,0 +1,67 @@
+//! The terminal: whether there is one, how wide it is, what may be coloured, and asking a question.
+
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+
+use clap::builder::styling::{AnsiColor, Style};
+use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+
+pub(crate) const TITLE: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// A text in a style; the stream it is written to drops the style where it does not belong.
+pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
+    format!("{style}{text}{style:#}")
+}
+
+/// A number and its noun.
+pub(crate) fn plural(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// Whether a person sits there who can be asked.
+pub(crate) fn is_interactive() -> bool {
+    io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// A table without frames that fits the terminal; without one it is as wide as it needs to be.
+pub(crate) fn table() -> Table {
+    let mut table = Table::new();
+    // The stream drops colours where they do not belong; the table need not know.
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).enforce_styling();
+    table
+}
+
+/// A cell in a style; a table counts widths and must know colours from text.
+pub(crate) fn cell(style: Style, text: impl std::fmt::Display) -> Cell {
+    let cell = Cell::new(text.to_string());
+    match style {
+        GOOD => cell.fg(Color::Green),
+        ODD => cell.fg(Color::Yellow),
+        BAD => cell.fg(Color::Red).add_attribute(Attribute::Bold),
+        DIM => cell.add_attribute(Attribute::Dim),
+        _ => cell,
+    }
+}
+
+/// A table as lines, indented and without blanks at their ends.
+pub(crate) fn lines(table: &Table) -> String {
+    table.lines().map(|line| format!(" {}\n", line.trim_end())).collect()
+}
+
+/// Asks a yes-or-no question; no answer is no.
+pub(crate) fn confirm(question: &str) -> bool {
+    let answer = ask(&format!("{question} [y/N] "));
+    matches!(answer.as_deref().map(str::trim), Some("y" | "Y" | "yes"))
+}
+
+/// Asks for a line.
+pub(crate) fn ask(question: &str) -> Option<String> {
+    let mut err = io::stderr();
+    write!(err, "{question}").and_then(|()| err.flush()).ok()?;
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line).ok()?;
+    (0 < read).then(|| line.trim_end_matches(['\n', '\r']).to_owned())
+}

@@ -1,0 +1,17 @@
+//! Finding and reading the files that name servers: Kitbag's own, other programs', the working folder's.
+//!
+//! Nothing is decided here. Every file that is there becomes a document in its layer; [`crate::Setup`] puts
+//! them together.
+
+mod folders;
+mod places;
+mod scan;
+mod values;
+
+pub use folders::Folders;
+pub use places::{Found, host_files, project_files};
+pub use scan::{Folder, read_file, read_folder, user_folders};
+pub use values::Values;
+
+pub(crate) use scan::text_of;
+pub(crate) use values::seen as seen_in_dot_env;

@@ -1,0 +1,39 @@
+//! The working folder: what is in it is shown, and used only when somebody approved just that.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use kitbag_core::config::env as env_servers;
+use kitbag_core::{Fault, Limits, ServerSpec};
+use kitbag_core::names::fingerprint;
+
+use crate::Env;
+use crate::discover::{seen_in_dot_env, text_of};
+use crate::registry::Approval;
+
+/// What an approval of a server is bound to.
+pub(super) fn approval(spec: &ServerSpec, env: &Env, dot_env: &BTreeMap<String, String>) -> Approval {
+    let seen = seen_in_dot_env(spec, env, dot_env);
+    Approval { file: spec.origin.place.file.to_path_buf(), server: spec.name.to_string(), hash: spec.trust_hash(&seen) }
+}
+
+/// What an approval of a folder's settings is bound to: every byte of the file.
+pub(super) fn settings_approval(file: &Path, text: &str) -> Approval {
+    let hash = fingerprint(&[&file.to_string_lossy(), text]);
+    Approval { file: file.to_owned(), server: "kitbag.toml".to_owned(), hash }
+}
+
+/// The variables of the working folder's `.env`.
+pub(super) fn dot_env(env: &Env, limits: &Limits) -> (BTreeMap<String, String>, Vec<Fault>) {
+    let file = env.cwd().join(".env");
+    match text_of(&file, limits) {
+        Err(fault) => (BTreeMap::new(), vec![*fault]),
+        Ok(None) => (BTreeMap::new(), Vec::new()),
+        Ok(Some(text)) => {
+            // Odd lines of a file that is mostly about other things are not our business.
+            let (values, _) = env_servers::dot_env(&Arc::from(file.as_path()), &text);
+            (values.into_iter().collect(), Vec::new())
+        }
+    }
+}
