@@ -22,7 +22,16 @@ const ORDER: &[(&str, &[&[&str]])] = &[
     ),
     (
         "crates/kitbag/src/",
-        &[&["discover"], &["registry"], &["guard"], &["connect"], &["execute"], &["watch"]],
+        &[
+            &["env"],
+            &["discover"],
+            &["registry"],
+            &["setup"],
+            &["guard"],
+            &["connect"],
+            &["execute"],
+            &["watch"],
+        ],
     ),
 ];
 

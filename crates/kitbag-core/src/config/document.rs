@@ -91,6 +91,7 @@ pub fn read(file: &Path, text: &str, reading: Reading<'_>) -> Document {
                 document: &mut document,
                 reading,
                 inputs: HashMap::new(),
+                said: 0,
                 dropped: 0,
             };
             reader.root(&root);
@@ -125,6 +126,8 @@ struct Reader<'a> {
     document: &'a mut Document,
     reading: Reading<'a>,
     inputs: HashMap<String, Input>,
+    /// Faults of the entries so far.
+    said: usize,
     /// Faults that were one too many.
     dropped: usize,
 }
@@ -206,10 +209,12 @@ impl Reader<'_> {
                     source: self.source,
                     dialect: self.document.dialect,
                     limits: self.reading.limits,
+                    said: self.said,
                     inputs: &self.inputs,
                 };
                 let read = entry::read(name.clone(), place.clone(), node, &given);
                 loaded.faults = read.faults;
+                self.said += loaded.faults.len();
                 self.dropped += read.dropped;
                 match read.entry {
                     Some(Entry::Server(spec)) => loaded.spec = Some(*spec),

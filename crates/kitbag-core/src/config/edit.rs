@@ -247,10 +247,12 @@ fn cuts(text: &str, map: &Object<'_>, key: &str) -> Option<Vec<Range<usize>>> {
     let behind = own.map_or(property.end(), |comma| comma + 1);
     let rest = &text[behind..];
     let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
+    let between = own.map_or("", |comma| &text[property.end()..comma]);
+    let alone = line.trim().is_empty() && between.trim().is_empty();
     let mut cut = property.start()..property.end();
     match indent(text, property.start()) {
         // Alone on its line: the line goes.
-        Some(indent) if line.trim().is_empty() && line.len() < rest.len() => {
+        Some(indent) if alone && line.len() < rest.len() => {
             cut.start -= indent.len() + 1;
             cut.start -= usize::from(text[..cut.start].ends_with('\r'));
         }

@@ -39,6 +39,8 @@ pub(super) struct Given<'a> {
     pub(super) source: &'a Source<'a>,
     pub(super) dialect: &'static Dialect,
     pub(super) limits: &'a Limits,
+    /// Faults the file has so far; beyond the bound they keep their place but show no line.
+    pub(super) said: usize,
     pub(super) inputs: &'a HashMap<String, Input>,
 }
 
@@ -50,6 +52,7 @@ struct Context<'a> {
     faults: Vec<Fault>,
     /// Most faults kept; the first error is kept in any case, it says why the entry is unusable.
     most: usize,
+    said: usize,
     dropped: usize,
     places: BTreeMap<&'static str, Place>,
 }
@@ -61,8 +64,13 @@ impl Context<'_> {
             self.dropped += 1;
             return;
         }
-        let fault = self.source.mark(fault.of(self.name), at);
-        self.faults.push(fault);
+        let fault = fault.of(self.name);
+        let is_shown = self.said + self.faults.len() < self.most;
+        self.faults.push(if is_shown {
+            self.source.mark(fault, at)
+        } else {
+            fault.at(self.source.place(at))
+        });
     }
 
     fn is_broken(&self) -> bool {
@@ -101,6 +109,7 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
         dialect,
         faults: Vec::new(),
         most,
+        said: given.said,
         dropped: 0,
         places: BTreeMap::new(),
     };

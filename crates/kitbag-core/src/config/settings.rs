@@ -76,7 +76,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
     };
     let mut faults = check::check(&source, &root, limits.config_faults);
     let reader = Reader { source: &source, root: &root };
-    let (users, bad) = reader.users();
+    let (users, bad) = reader.users(limits.config_faults);
     faults.extend(bad);
     let settings = Settings {
         hosts: reader.texts(&["sources", "hosts"]),
@@ -148,12 +148,13 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn users(&self) -> (Vec<UserId>, Vec<Fault>) {
+    fn users(&self, most: usize) -> (Vec<UserId>, Vec<Fault>) {
         let mut users = Vec::new();
         let mut faults = Vec::new();
         for pair in self.root.get("users").and_then(Node::map).unwrap_or_default() {
             match UserId::parse(&pair.key) {
                 Ok(user) => users.push(user),
+                Err(_) if most <= faults.len() => {}
                 Err(invalid) => faults
                     .push(self.source.mark(Fault::error(FaultKind::BadName, invalid.to_string()), pair.at)),
             }

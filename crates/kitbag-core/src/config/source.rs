@@ -29,7 +29,11 @@ impl<'a> Source<'a> {
     /// A file's text; a byte order mark is not part of it.
     pub fn new(file: impl Into<Arc<Path>>, text: &'a str) -> Self {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        // A line ends with \n, \r\n or, as YAML and editors have it, \r alone.
+        let bytes = text.as_bytes();
+        let ends =
+            |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
+        let starts = std::iter::once(0).chain((0..bytes.len()).filter(ends).map(|at| at + 1)).collect();
         Self { file: file.into(), text, starts, counts: counts(text) }
     }
 

@@ -19,7 +19,8 @@ impl ServerSpec {
 
     fn show(&self, value: impl Fn(&str, &Template) -> String) -> Map<String, Value> {
         let values = |pairs: &[(String, Template)]| {
-            let shown = pairs.iter().map(|(name, template)| (name.clone(), Value::from(value(name, template))));
+            let shown =
+                pairs.iter().map(|(name, template)| (name.clone(), Value::from(value(name, template))));
             Value::Object(shown.collect())
         };
         let mut shown = Map::new();

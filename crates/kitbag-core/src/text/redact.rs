@@ -77,7 +77,9 @@ pub fn names_secret(name: &str) -> bool {
     let folded: String =
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let part = |part: &str| matches!(part.to_ascii_lowercase().as_str(), "key" | "keys" | "pass" | "pwd" | "pat" | "dsn");
+    let part = |part: &str| {
+        matches!(part.to_ascii_lowercase().as_str(), "key" | "keys" | "pass" | "pwd" | "pat" | "dsn")
+    };
     parts.any(part) || folded.ends_with("apikey") || NAMES.iter().any(|word| folded.contains(word))
 }
 
@@ -246,6 +248,9 @@ pub fn line_to(source: &str, cut: usize) -> (String, usize) {
     let mut value = Value::Unknown;
     // Behind a colon or in a list stands a value, also when a further colon follows: `http://ada:secret@x`.
     let (mut behind, mut in_list) = (false, false);
+    // A key without quotes stands first in its line, or has a blank behind its colon: `c2VjcmV0=` is the end
+    // of a value.
+    let mut first = true;
     let mut at = None;
     let mut rest = source;
     while let Some(c) = rest.chars().next() {
@@ -269,8 +274,10 @@ pub fn line_to(source: &str, cut: usize) -> (String, usize) {
             }
             continue;
         }
-        let is_key = !behind && !in_list && after.trim_start().starts_with([':', '=']);
+        let is_key =
+            !behind && !in_list && (first || quote.is_some()) && after.trim_start().starts_with([':', '=']);
         behind = false;
+        first = token == "-";
         let inner = token.trim_matches(['"', '\'']);
         if is_key && !after.starts_with("://") && !looks_secret(inner) {
             value = Value::of_key(inner);
@@ -278,7 +285,11 @@ pub fn line_to(source: &str, cut: usize) -> (String, usize) {
         } else {
             shown.push_str(&value.show(token, quote));
             // One word belongs to the key; what follows it, as in a list of arguments, may be anything.
-            value = if value == Value::Plain { Value::Unknown } else { value };
+            value = match value {
+                _ if inner.starts_with("--") && names_secret(inner) => Value::Secret,
+                Value::Plain => Value::Unknown,
+                other => other,
+            };
         }
     }
     let end = shown.len();
@@ -307,7 +318,7 @@ impl Value {
     fn show<'a>(self, token: &'a str, quote: Option<char>) -> Cow<'a, str> {
         let inner = quote.map_or(token, |quote| token.trim_matches(quote));
         // Short words, numbers and flags are what the mistake is about; masking them would hide it.
-        let flag = inner.starts_with('-') && !inner.contains(['=', ' ']);
+        let flag = inner.starts_with("--") && !inner.contains(['=', ' ']);
         let harmless = inner.len() < 6 || inner.chars().all(|c| c.is_ascii_digit()) || flag;
         let keep = match self {
             Self::Plain => !inner.contains(' ') && word(inner) == inner,

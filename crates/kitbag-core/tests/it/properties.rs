@@ -35,7 +35,11 @@ fn config(cases: u32) -> ProptestConfig {
 
 fn read_as(file: &str, text: &str, dialect: Option<&'static Dialect>) -> Document {
     let limits = Limits::default();
-    read(Path::new(file), text, Reading { dialect, workspace: Some(Path::new("/home/ada/work")), limits: &limits })
+    read(
+        Path::new(file),
+        text,
+        Reading { dialect, workspace: Some(Path::new("/home/ada/work")), limits: &limits },
+    )
 }
 
 fn faults(document: &Document) -> impl Iterator<Item = &Fault> {
@@ -48,7 +52,7 @@ fn check(document: &Document, text: &str) {
     let count = faults(document).count();
     let entries = document.servers.len() + document.toggles.len();
     assert!(count <= Limits::default().config_faults + entries + 1, "{count} faults, {entries} entries");
-    let lines = text.matches('\n').count() as u32 + 1;
+    let lines = text.matches(['\n', '\r']).count() as u32 + 1;
     for fault in faults(document) {
         let place = fault.place.as_ref().unwrap_or_else(|| panic!("no place: {fault}"));
         assert!(place.file == document.file && place.line <= lines, "{fault}\n{text}");
@@ -75,7 +79,8 @@ fn shown(document: &Document) -> String {
 fn check_secrets(document: &Document, text: &str) {
     let shown = shown(document);
     if let Some(at) = shown.find("PLANTED") {
-        let around: String = shown[..at].chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect();
+        let around: String =
+            shown[..at].chars().rev().take(300).collect::<Vec<_>>().into_iter().rev().collect();
         panic!("shown: {around}PLANTED…\n\nin: {text}");
     }
 }
@@ -83,13 +88,15 @@ fn check_secrets(document: &Document, text: &str) {
 fn golden_files() -> Vec<(PathBuf, String, &'static Dialect)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/config");
     let mut files = Vec::new();
-    for folder in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
+    for folder in
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir())
+    {
         let dialect = Dialect::by_id(folder.file_name().unwrap().to_str().unwrap()).unwrap();
         for file in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
             files.push((file.clone(), fs::read_to_string(file).unwrap(), dialect));
         }
     }
-    files.sort();
+    files.sort_by(|a, b| a.0.cmp(&b.0));
     files
 }
 

@@ -76,6 +76,9 @@ impl Checker<'_> {
     fn hosts(&mut self, name: &str, node: &Node) {
         self.expect(name, node, are_texts(node), "a list of texts");
         for node in node.list().unwrap_or(std::slice::from_ref(node)) {
+            if self.most <= self.faults.len() {
+                return;
+            }
             let Some(word) = node.text().filter(|word| !keys::hosts().any(|host| host == *word)) else {
                 continue;
             };

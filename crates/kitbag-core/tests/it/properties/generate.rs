@@ -64,13 +64,22 @@ pub(crate) struct Generated {
 pub(crate) fn document(seed: u64) -> Generated {
     let mut rng = Rng::new(seed);
     let entries = rng.below(4);
-    let wrapper = rng.pick(&["mcpServers", "servers", "mcp", "mcp_servers", "context_servers", "extensions", "mcpServer"]);
+    let wrapper = rng.pick(&[
+        "mcpServers",
+        "servers",
+        "mcp",
+        "mcp_servers",
+        "context_servers",
+        "extensions",
+        "mcpServer",
+    ]);
     let mut root = Vec::new();
     if rng.one_in(3) {
         root.push(("inputs".to_owned(), Tree::List((0..2).map(|_| input(&mut rng)).collect())));
     }
     let named = rng.one_in(4);
-    let servers: Vec<(String, Tree)> = (0..entries).map(|_| (name(&mut rng), entry(&mut rng, named))).collect();
+    let servers: Vec<(String, Tree)> =
+        (0..entries).map(|_| (name(&mut rng), entry(&mut rng, named))).collect();
     let servers = if named {
         Tree::List(servers.into_iter().map(|(_, tree)| tree).collect())
     } else {
@@ -101,12 +110,31 @@ pub(crate) fn document(seed: u64) -> Generated {
 }
 
 fn name(rng: &mut Rng) -> String {
-    rng.pick(&["a", "b", "git hub", "文件", "", " a", "a\u{200b}", "x/y", "_note", "a", "io.github.ada/notes", "😀"]).to_owned()
+    rng.pick(&[
+        "a",
+        "b",
+        "git hub",
+        "文件",
+        "",
+        " a",
+        "a\u{200b}",
+        "x/y",
+        "_note",
+        "a",
+        "io.github.ada/notes",
+        "😀",
+    ])
+    .to_owned()
 }
 
 fn input(rng: &mut Rng) -> Tree {
     let id = rng.pick(&["key", "region"]).to_owned();
-    let pairs = [("type", "promptString".to_owned()), ("id", id), ("default", secret(rng)), ("description", "a key".into())];
+    let pairs = [
+        ("type", "promptString".to_owned()),
+        ("id", id),
+        ("default", secret(rng)),
+        ("description", "a key".into()),
+    ];
     Tree::Map(pairs.into_iter().map(|(key, text)| (key.to_owned(), Tree::Text(text))).collect())
 }
 
@@ -151,7 +179,9 @@ fn value(key: &str, rng: &mut Rng) -> Tree {
             words.extend(words_with_secret(rng));
             list(words)
         }
-        "command" | "cmd" => Tree::Text(rng.pick(&["npx", "uvx", "/opt/my tools/run", "npx -y thing"]).into()),
+        "command" | "cmd" => {
+            Tree::Text(rng.pick(&["npx", "uvx", "/opt/my tools/run", "npx -y thing"]).into())
+        }
         "args" => list(words_with_secret(rng)),
         "env" | "envs" | "environment" | "headers" | "http_headers" => {
             let name = rng.pick(&["A", "GITHUB_TOKEN", "Authorization", "X-Thing"]);
@@ -163,7 +193,10 @@ fn value(key: &str, rng: &mut Rng) -> Tree {
         }
         "auth" => {
             let kind = rng.pick(&["bearer", "api_key", "custom", "oauth", "basic"]);
-            Tree::Map(vec![("type".into(), Tree::Text(kind.into())), ("token".into(), Tree::Text(secret(rng)))])
+            Tree::Map(vec![
+                ("type".into(), Tree::Text(kind.into())),
+                ("token".into(), Tree::Text(secret(rng))),
+            ])
         }
         "authToken" | "auth_token" | "bearer_token" | "apiKey" => Tree::Text(secret(rng)),
         "transport." | "connection" => Tree::Map(vec![("url".into(), Tree::Text(url(rng)))]),
@@ -213,7 +246,9 @@ fn damage(text: &mut String, rng: &mut Rng) {
     match rng.below(3) {
         0 => text.replace_range(at..at + c.len_utf8(), ""),
         1 => text.insert(at, c),
-        _ => text.replace_range(at..at + c.len_utf8(), rng.pick(&["{", "}", "[", "]", ",", "\"", "\n", "\t"])),
+        _ => {
+            text.replace_range(at..at + c.len_utf8(), rng.pick(&["{", "}", "[", "]", ",", "\"", "\n", "\t"]))
+        }
     }
 }
 
@@ -227,12 +262,15 @@ fn json(tree: &Tree, rng: &mut Rng) -> String {
         Tree::Plain(word) => word.clone(),
         Tree::Text(text) => quote(text),
         Tree::List(trees) => {
-            let parts: Vec<String> = trees.iter().map(|tree| gap(rng).to_owned() + &json(tree, rng)).collect();
+            let parts: Vec<String> =
+                trees.iter().map(|tree| gap(rng).to_owned() + &json(tree, rng)).collect();
             format!("[{}]", parts.join(","))
         }
         Tree::Map(pairs) => {
-            let parts: Vec<String> =
-                pairs.iter().map(|(key, tree)| format!("{}{}: {}", gap(rng), quote(key), json(tree, rng))).collect();
+            let parts: Vec<String> = pairs
+                .iter()
+                .map(|(key, tree)| format!("{}{}: {}", gap(rng), quote(key), json(tree, rng)))
+                .collect();
             format!("{{{}{}}}", parts.join(","), gap(rng))
         }
     }
@@ -249,7 +287,9 @@ fn toml(tree: &Tree) -> String {
                     match tree {
                         Tree::Map(fields) => {
                             text += &format!("[{}.{}]\n", quote(key), quote(name));
-                            fields.iter().for_each(|(key, tree)| text += &format!("{} = {}\n", quote(key), inline(tree)));
+                            fields.iter().for_each(|(key, tree)| {
+                                text += &format!("{} = {}\n", quote(key), inline(tree))
+                            });
                         }
                         other => text += &format!("[{}]\n{} = {}\n", quote(key), quote(name), inline(other)),
                     }
