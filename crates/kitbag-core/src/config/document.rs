@@ -173,7 +173,7 @@ impl Reader<'_> {
     fn named(&mut self, node: &Node, otherwise: Option<String>) {
         let inside = ["name", "serverName"].iter().find_map(|key| node.pair(key));
         match inside.map(|pair| (pair, pair.value.text())) {
-            Some((pair, Some(name))) => self.entry(&name.to_owned(), pair.at, node),
+            Some((pair, Some(name))) => self.entry(name, pair.at, node),
             Some((pair, None)) => {
                 let message = format!("a server's name must be a text, found {}", pair.value.kind());
                 self.complain(Fault::error(FaultKind::WrongType, message), pair.value.at);

@@ -110,7 +110,10 @@ fn dollar(rest: &str) -> Option<(Piece, usize)> {
 
 fn between(rest: &str, open: &str, close: &str) -> Option<(Piece, usize)> {
     let inner = rest.strip_prefix(open)?;
-    let end = inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ' ').unwrap_or(inner.len());
+    // Only between double braces are blanks nothing: in `100% of 5%` stands no reference.
+    let blank = if open == "{{" { ' ' } else { '_' };
+    let end =
+        inner.find(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != blank).unwrap_or(inner.len());
     let name = inner[end..].starts_with(close).then(|| inner[..end].trim())?;
     Some((var(name)?, open.len() + end + close.len()))
 }

@@ -425,8 +425,9 @@ impl ServerSpec {
         let Link::Stdio(program) = &self.link else { return Vec::new() };
         // A reference is no secret, also behind `--token`; the text around it is.
         let veiled = |arg: &Template| arg.veiled().unwrap_or_else(|| MASK.to_owned());
-        let words: Vec<String> = program.args.iter().map(veiled).collect();
+        let words: Vec<String> = program.command.iter().chain(&program.args).map(veiled).collect();
         let masked = redact_words(words.iter().map(String::as_str));
+        let masked = masked.into_iter().skip(program.command.iter().len());
         program.args.iter().zip(masked).map(|(arg, masked)| arg.unveiled(&masked)).collect()
     }
 }

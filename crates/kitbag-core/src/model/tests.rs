@@ -1,1 +1,176 @@
+use std::path::Path;
 
+use super::*;
+use crate::config::layers::{Layer, Layered, merge};
+use crate::config::{Document, Reading, Source, read, tree};
+
+const SECRET: &str = "PLANTED-SECRET";
+
+fn document(text: &str) -> Document {
+    let limits = Limits::default();
+    read(Path::new("x.json"), text, Reading { dialect: None, workspace: None, limits: &limits })
+}
+
+fn spec(entry: &str) -> ServerSpec {
+    let mut document = document(&format!("{{\"mcpServers\": {{\"a\": {entry}}}}}"));
+    let loaded = document.servers.remove(0);
+    loaded.spec.unwrap_or_else(|| panic!("{:?}", loaded.faults))
+}
+
+struct Planted;
+
+impl Lookup for Planted {
+    fn var(&self, _: &str) -> Option<String> {
+        Some(SECRET.to_owned())
+    }
+
+    fn input(&self, _: &str) -> Option<Secret> {
+        Some(Secret::new(SECRET))
+    }
+
+    fn folder(&self, _: Folder) -> Option<String> {
+        Some(SECRET.to_owned())
+    }
+}
+
+const STDIO: &str = r#"{"command": "${V}", "args": ["--token", "PLANTED-SECRET", "${V:-PLANTED-SECRET}"],
+    "env": {"K": "PLANTED-SECRET"}, "envFile": "${V}", "cwd": "${V}", "apiKey": "PLANTED-SECRET",
+    "inputs": [{"id": "k", "default": "PLANTED-SECRET"}]}"#;
+const REMOTE: &str = r#"{"url": "https://a:PLANTED-SECRET@h/?token=PLANTED-SECRET", "headers": {"K": "PLANTED-SECRET"},
+    "authToken": "PLANTED-SECRET"}"#;
+
+#[test]
+fn no_type_that_holds_a_secret_prints_it() {
+    let text = format!("{{\"mcpServers\": {{\"a\": {STDIO}, \"b\": {REMOTE}}}}}");
+    let document = document(&text);
+    let source = Source::new(Path::new("x.json"), &text);
+    let root = tree::parse(&source, tree::Format::Json, &Limits::default()).unwrap();
+    let layered = Layered { layer: Layer::Shared, used: true, document: document.clone() };
+    let (stdio, remote) = (spec(STDIO), spec(REMOTE));
+    let secret = Secret::new(SECRET);
+    let template = Template::literal(SECRET);
+    let shown = [
+        format!("{secret:?} {secret}"),
+        format!("{template:?} {:?}", template.pieces()),
+        format!(
+            "{:?} {:?}",
+            Piece::Text(SECRET.into()),
+            Piece::Var { name: "A".into(), default: Some(SECRET.into()) }
+        ),
+        format!("{stdio:?} {:?} {:?} {:?}", stdio.link, stdio.extra, stdio.inputs),
+        format!("{remote:?} {:?}", remote.link),
+        format!("{:?} {:?}", stdio.resolve(&Planted), remote.resolve(&Planted)),
+        format!("{:?} {:?}", stdio.shown(), remote.shown()),
+        format!("{:?} {:?}", stdio.shown_args(), document),
+        format!("{layered:?} {:?}", merge(vec![layered.clone()], &|_| true)),
+        format!("{source:?} {root:?}"),
+    ];
+    for shown in shown {
+        assert!(!shown.contains("PLANTED") && 3 < shown.len(), "{shown}");
+    }
+}
+
+#[test]
+fn arguments_and_addresses_lose_their_secrets_and_keep_their_references() {
+    let args = |args: &[&str], want: &[&str]| {
+        let spec = spec(&serde_json::json!({"command": "c", "args": args}).to_string());
+        assert_eq!(spec.shown_args(), want);
+    };
+    args(&["--token", SECRET, "-y"], &["--token", "***", "-y"]);
+    args(&["--token", "${T}"], &["--token", "${T}"]);
+    args(&["--token", "PLANTED-SECRET${T}"], &["--token", "***${T}"]);
+    args(&["--api-key=PLANTED-SECRET"], &["--api-key=***"]);
+    args(&["--api-key=${T}"], &["--api-key=${T}"]);
+    args(&["--env=API_KEY=x", "-e", "TOKEN=x"], &["--env=API_KEY=***", "-e", "TOKEN=***"]);
+    args(&["--header", "Authorization: Bearer x"], &["--header", "Authorization:***"]);
+    args(&["--header", "X-Any:${T}"], &["--header", "X-Any:${T}"]);
+    args(&["Authorization: Bearer x y"], &["Authorization: ***"]);
+    args(&["npx \"--token\" - \"x\"", "-y"], &["npx \"--token\" - ***", "-y"]);
+    args(&["npx '--token'", "x"], &["npx '--token'", "***"]);
+    args(&["npx  --token  x a=1"], &["npx  --token  *** a=1"]);
+    args(&["image/secrets:1", "C:\\x", "a=b"], &["image/secrets:1", "C:\\x", "a=b"]);
+    args(&["https://u:p@h/?token=x&y=1"], &["https://***@h/?token=***&y=1"]);
+    let url = |url: &str, want: &str| {
+        let template = crate::config::template(url, &crate::config::dialect::ALL[0]);
+        assert_eq!(template.shown_as_url(), want);
+    };
+    url(
+        "https://a:PLANTED${B}@h/${P}?token=${T}&key=x&y=${Y}",
+        "https://***${B}@h/${P}?token=${T}&key=***&y=${Y}",
+    );
+    url("https://${H}/?a=${A}&api_key=x", "https://${H}/?a=${A}&api_key=***");
+    url("${URL:-https://a:b@h/}", "${URL:-***}");
+    url("https://h/\u{f0000}x", "https://h/\u{fffd}x");
+}
+
+#[test]
+fn an_approval_is_bound_to_all_that_decides_what_runs() {
+    let stdio = r#"{"command": "c", "args": ["a"], "env": {"E": "1"}, "env_vars": ["P"], "cwd": "/w", "envFile": "f", "description": "d"}"#;
+    let remote = r#"{"type": "http", "url": "https://h/", "headers": {"K": "v"}, "authToken": "t"}"#;
+    let check = |base: &str, from: &str, to: &str, same: bool| {
+        let (before, after) = (spec(base), spec(&base.replacen(from, to, 1)));
+        assert_eq!(before.trust_hash(&[]) == after.trust_hash(&[]), same, "{from} → {to}");
+        assert_eq!(before.fingerprint() == after.fingerprint(), same, "{from} → {to}");
+    };
+    check(stdio, "\"c\"", "\"d\"", false);
+    check(stdio, "[\"a\"]", "[\"b\"]", false);
+    check(stdio, "[\"a\"]", "[\"a\", \"\"]", false);
+    check(stdio, "\"1\"", "\"2\"", false);
+    check(stdio, "\"E\"", "\"F\"", false);
+    check(stdio, "\"P\"", "\"Q\"", false);
+    check(stdio, "/w", "/v", false);
+    check(stdio, "\"f\"", "\"g\"", false);
+    check(remote, "https://h/", "https://i/", false);
+    check(remote, "\"http\"", "\"sse\"", false);
+    check(remote, "\"v\"", "\"w\"", false);
+    check(remote, "\"K\"", "\"L\"", false);
+    check(remote, "\"t\"", "\"u\"", false);
+    check(remote, "\"authToken\"", "\"x-none\"", false);
+    check(stdio, "\"d\"", "\"e\"", true);
+    check(stdio, "{", "{\"enabled\": false, \"timeout\": 5, \"lazy\": true, ", true);
+    check(remote, "{", "{\"disabled\": true, \"timeout\": 5, \"trust\": true, ", true);
+    let base = spec(stdio);
+    let mut moved = base.clone();
+    moved.origin.place.file = Path::new("y.json").into();
+    assert_ne!(base.trust_hash(&[]), moved.trust_hash(&[]));
+    assert_eq!(base.fingerprint(), moved.fingerprint());
+    assert_ne!(base.trust_hash(&[]), base.trust_hash(&[("V".into(), "1".into())]));
+}
+
+#[test]
+fn no_two_kinds_of_value_look_alike_to_an_approval() {
+    let differ = |one: &str, other: &str| {
+        assert_ne!(spec(one).trust_hash(&[]), spec(other).trust_hash(&[]), "{one} {other}");
+    };
+    differ(r#"{"command": "c", "env": {"arg": "x"}}"#, r#"{"command": "c", "args": ["x"]}"#);
+    differ(r#"{"command": "c", "env": {"cwd": "x"}}"#, r#"{"command": "c", "cwd": "x"}"#);
+    differ(r#"{"command": "c", "env": {"pass": "x"}}"#, r#"{"command": "c", "env_vars": ["x"]}"#);
+    differ(r#"{"command": "c", "env": {"env_file": "x"}}"#, r#"{"command": "c", "envFile": "x"}"#);
+    differ(
+        r#"{"url": "http://h/", "headers": {"bearer": "x"}}"#,
+        r#"{"url": "http://h/", "authToken": "x"}"#,
+    );
+    let one = spec(r#"{"command": "c", "env": {"command": "d"}}"#);
+    let seen = |name: &str| [(name.to_owned(), "c".to_owned())];
+    assert_ne!(one.trust_hash(&[]), spec(r#"{"command": "d"}"#).trust_hash(&seen("command")));
+}
+
+#[test]
+fn settings_override_what_a_file_says() {
+    let mut spec = spec(r#"{"command": "c", "include": ["a"], "exclude": ["b"], "required": true}"#);
+    spec.apply(&Overrides::default());
+    assert!(spec.required && spec.enabled && spec.filter.include == ["a"]);
+    spec.apply(&Overrides {
+        enabled: Some(false),
+        include: Some(vec![]),
+        concurrency: Some(2),
+        ..Overrides::default()
+    });
+    assert!(!spec.enabled && spec.filter.include.is_empty() && spec.filter.exclude == ["b"]);
+    assert_eq!(spec.concurrency, Some(2));
+}
+
+#[test]
+fn the_variable_of_an_input() {
+    assert_eq!(input_variable("github-token 2é"), "KITBAG_INPUT_GITHUB_TOKEN_2_");
+}

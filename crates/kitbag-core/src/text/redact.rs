@@ -124,9 +124,10 @@ fn holds_secret(text: &str) -> bool {
 /// Words of a command line as they may be shown: `--token x`, `--token=x`, `--header "Name: x"` and well-known
 /// secrets are masked.
 pub fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let unquoted = |text: &'a str| text.trim_matches(['"', '\'']);
     let mut last = "";
     let show = |text: &'a str| {
-        let is_value = !text.starts_with('-');
+        let is_value = !unquoted(text).starts_with('-');
         let shown = match last {
             "-H" | "--header" | "--headers" if is_value => header(text),
             flag if is_value && flag.starts_with('-') && !flag.contains('=') && names_secret(flag) => {
@@ -134,7 +135,9 @@ pub fn words<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<String> {
             }
             _ => word(text),
         };
-        last = text;
+        // A line in quotes may end in a flag, and blanks or a lone dash may stand between it and its value.
+        let end = unquoted(text.rsplit(' ').next().unwrap_or(text));
+        last = if matches!(end, "" | "-") { last } else { end };
         shown
     };
     words.into_iter().map(show).collect()
@@ -217,11 +220,21 @@ fn redact_path(rest: &str) -> String {
     let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     let host = match host.rsplit_once('@') {
         Some((user, host)) => format!("{}@{host}", masked(user)),
-        None => host.to_owned(),
+        // Only a port may follow here; anything else is a password whose `@` got lost.
+        None => match host.split_once(':') {
+            Some((name, port)) if !host.starts_with('[') && !port.chars().all(is_port) => {
+                format!("{name}:{}", masked(port))
+            }
+            _ => host.to_owned(),
+        },
     };
     let part = |part: &str| if holds_secret(part) { masked(part) } else { part.to_owned() };
     let parts: Vec<String> = path.split('/').map(part).collect();
     host + &parts.join("/")
+}
+
+fn is_port(c: char) -> bool {
+    c.is_ascii_digit() || is_stand_in(c)
 }
 
 fn redact_pair(pair: &str) -> String {
@@ -248,8 +261,8 @@ pub fn line_to(source: &str, cut: usize) -> (String, usize) {
     let mut value = Value::Unknown;
     // Behind a colon or in a list stands a value, also when a further colon follows: `http://ada:secret@x`.
     let (mut behind, mut in_list) = (false, false);
-    // A key without quotes stands first in its line, or has a blank behind its colon: `c2VjcmV0=` is the end
-    // of a value.
+    // A key without quotes stands first, with a blank behind its colon unless we know it: `c2VjcmV0=` ends a
+    // value.
     let mut first = true;
     let mut at = None;
     let mut rest = source;
@@ -268,17 +281,23 @@ pub fn line_to(source: &str, cut: usize) -> (String, usize) {
             shown.push(c);
             match c {
                 ':' | '=' => behind = true,
-                ',' => behind = false,
-                '[' | ']' | '{' | '}' => (behind, in_list) = (false, c == '['),
+                ',' => (behind, first) = (false, true),
+                '{' => (behind, in_list, first) = (false, false, true),
+                '[' | ']' | '}' => (behind, in_list) = (false, c == '['),
                 _ => {}
             }
             continue;
         }
-        let is_key =
-            !behind && !in_list && (first || quote.is_some()) && after.trim_start().starts_with([':', '=']);
-        behind = false;
-        first = token == "-";
         let inner = token.trim_matches(['"', '\'']);
+        let apart = after.trim_start().strip_prefix([':', '=']);
+        let blank = apart.is_some_and(|rest| match rest.chars().next() {
+            None => after.trim_start().starts_with(':'),
+            Some(next) => next.is_whitespace(),
+        });
+        let stands = quote.is_some() || first && (blank || is_plain_key(inner) || is_variable(inner));
+        let is_key = !behind && !in_list && stands && apart.is_some();
+        behind = false;
+        first = first && token == "-";
         if is_key && !after.starts_with("://") && !looks_secret(inner) {
             value = Value::of_key(inner);
             shown.push_str(token);
@@ -338,6 +357,11 @@ fn is_plain_key(key: &str) -> bool {
     let folded: String =
         key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     PLAIN_KEYS.contains(&folded.as_str())
+}
+
+/// `GITHUB_TOKEN`, as variables are called.
+fn is_variable(name: &str) -> bool {
+    name.contains('_') && name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
 }
 
 /// What may stand in an unquoted key or value.

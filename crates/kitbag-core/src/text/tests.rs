@@ -66,6 +66,9 @@ fn urls_lose_their_secrets() {
     check("https://x.org/s/a8f5f167f44f4964e6c998dee827110c/mcp", "https://x.org/s/***/mcp");
     check("x.org/mcp", "x.org/mcp");
     check("ada:pw@x.org", "***@x.org");
+    check("https://ada:pw", "https://ada:***");
+    check("http://x.org:8080/mcp", "http://x.org:8080/mcp");
+    check("http://[::1]:8080/mcp", "http://[::1]:8080/mcp");
 }
 
 #[test]

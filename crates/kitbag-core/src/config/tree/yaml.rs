@@ -1,6 +1,5 @@
 //! YAML, built from parser events: every key keeps its place, and an alias costs what it expands to.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
@@ -184,9 +183,9 @@ fn depth(node: &Node) -> usize {
 }
 
 /// The core schema; only unquoted, untagged words can be anything but text.
-fn scalar(text: &Cow<'_, str>, style: ScalarStyle, tag: Option<&Tag>) -> Tree {
+fn scalar(text: &str, style: ScalarStyle, tag: Option<&Tag>) -> Tree {
     let plain = matches!(style, ScalarStyle::Plain) && tag.is_none();
-    match text.as_ref() {
+    match text {
         "" | "~" | "null" | "Null" | "NULL" if plain => Tree::Null,
         "true" | "True" | "TRUE" if plain => Tree::Bool(true),
         "false" | "False" | "FALSE" if plain => Tree::Bool(false),

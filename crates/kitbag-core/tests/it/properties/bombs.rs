@@ -114,8 +114,9 @@ fn wide_files_end_soon() {
     kinds("tables", "x.toml", lines(100_000, |n| format!("[mcp_servers.s{n}]\ncommand='x'\n")));
     kinds("list of tables", "x.toml", lines(MANY, |_| "[[mcp_servers]]\n".to_owned()));
     for file in ["x.json", "x.yaml"] {
-        let keys = lines(399_999, |n| format!("\"k{n}\":1,"));
+        let keys = lines(399_990, |n| format!("\"{n:x}\":1,"));
         kinds("top keys", file, format!("{{{keys} \"z\": 1}}"));
+        kinds("keys beside", file, format!("{{{keys} \"mcpServers\": {{\"a\": {{\"command\": \"x\"}}}}}}"));
         kinds(
             "keys of an entry",
             file,

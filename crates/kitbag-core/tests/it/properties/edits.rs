@@ -248,7 +248,7 @@ fn odd_files_are_edited_or_refused() {
     check("{\"mcpServers\": {}", Err("the file is not valid JSON"));
     assert_eq!(remove("{}", &["mcpServers", "a"]), Ok(None));
     assert_eq!(remove("", &["a"]), Ok(None));
-    assert_eq!(remove("[", &["a"]).is_err(), true);
+    assert!(remove("[", &["a"]).is_err());
     // Of two entries with one name none comes back to life.
     assert_eq!(remove("{\"a\": 1, \"b\": 2, \"a\": 3}", &["a"]), Ok(Some("{\"b\": 2}".to_owned())));
     // The last of two is the one that counts.

@@ -238,7 +238,11 @@ fn url(rng: &mut Rng) -> String {
 /// One structural character too many or too few. The words themselves stay whole: a `--tokn` is no flag of
 /// ours to know.
 fn damage(text: &mut String, rng: &mut Rng) {
-    let marks: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| "{}[],\"\n ".contains(*c)).collect();
+    let is_mark = |(at, c): &(usize, char)| match c {
+        ' ' => text[..*at].ends_with(['{', '[', ',', '=', '\n', ' ', '"']),
+        c => "{}[],\"\n".contains(*c),
+    };
+    let marks: Vec<(usize, char)> = text.char_indices().filter(is_mark).collect();
     if marks.is_empty() {
         return;
     }
