@@ -1,0 +1,119 @@
+//! The two eras of the protocol: who may speak how, and the two ways to open a conversation.
+
+use crate::options::{Era, LegacyProbe};
+use crate::server::Server;
+use crate::wire::{self, Params, Request, Speech, code};
+
+pub(crate) const MODERN: &str = "2026-07-28";
+const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+const NEWEST_LEGACY: &str = "2025-11-25";
+
+/// Whether a request is served.
+pub(crate) enum Verdict {
+    Served,
+    Refused(Vec<u8>),
+    Silence,
+    Exit,
+}
+
+/// The era a request belongs to: by what the server speaks, then by what the request carries, then by how
+/// the conversation was opened.
+pub(crate) fn speech(server: &Server, method: &str, params: &Params<'_>) -> Speech {
+    match server.options.era {
+        Era::Legacy => Speech::Legacy,
+        Era::Modern => Speech::Modern,
+        Era::Both if params.meta.version.is_some() || method == "server/discover" => Speech::Modern,
+        Era::Both if method == "initialize" => Speech::Legacy,
+        Era::Both => {
+            let state = server.state();
+            if state.discovered && !state.initialized { Speech::Modern } else { Speech::Legacy }
+        }
+    }
+}
+
+pub(crate) fn verdict(server: &Server, request: &Request<'_>) -> Verdict {
+    match (request.speech, request.method) {
+        // As the Python SDK 2.3 does it: modern for good once it was discovered.
+        (_, "initialize") if server.options.era == Era::Modern || server.state().discovered => {
+            Verdict::Refused(wrong_version(request.id, request.params.protocol_version.map(|raw| raw.get())))
+        }
+        (Speech::Legacy, "server/discover") => probed(server, request),
+        (Speech::Legacy, _) => Verdict::Served,
+        (Speech::Modern, _) => modern(request),
+    }
+}
+
+pub(crate) fn initialize(server: &Server, request: &Request<'_>) {
+    let asked = request.params.protocol_version.map(wire::bare).unwrap_or_default();
+    let known = LEGACY.iter().find(|version| **version == asked).copied().unwrap_or(NEWEST_LEGACY);
+    let version = server.options.version.as_deref().unwrap_or(known);
+    initialize_as(server, request, &wire::quoted(version));
+}
+
+/// `version` is JSON, whatever kind.
+pub(crate) fn initialize_as(server: &Server, request: &Request<'_>, version: &str) {
+    server.state().initialized = true;
+    let name = wire::quoted(&server.options.name);
+    let line = wire::result(request.id, Speech::Legacy, |line| {
+        line.extend_from_slice(
+            format!(
+                "\"protocolVersion\":{version},\"capabilities\":{{\"tools\":{{\"listChanged\":true}},\
+                 \"logging\":{{}}}},\"serverInfo\":{{\"name\":{name},\"version\":\"1.0.0\"}}"
+            )
+            .as_bytes(),
+        );
+    });
+    server.answer(&line);
+}
+
+pub(crate) fn discover(server: &Server, request: &Request<'_>) {
+    discover_as(server, request, &wire::quoted(MODERN));
+}
+
+/// `version` is JSON, whatever kind.
+pub(crate) fn discover_as(server: &Server, request: &Request<'_>, version: &str) {
+    server.state().discovered = true;
+    let (id, name) = (request.id, wire::quoted(&server.options.name));
+    let line = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"resultType\":\"complete\",\"supportedVersions\":\
+         [{version}],\"capabilities\":{{\"tools\":{{\"listChanged\":true}}}},\"ttlMs\":60000,\"cacheScope\":\
+         \"public\",\"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{{\"name\":{name},\
+         \"version\":\"1.0.0\"}}}}}}}}\n"
+    );
+    server.answer(line.as_bytes());
+}
+
+fn modern(request: &Request<'_>) -> Verdict {
+    let meta = &request.params.meta;
+    let (Some(version), Some(_)) = (meta.version, meta.capabilities) else {
+        let missing = "_meta needs io.modelcontextprotocol/protocolVersion and /clientCapabilities";
+        return Verdict::Refused(wire::error(request.id, code::BAD_PARAMS, missing, ""));
+    };
+    if wire::bare(version) == MODERN {
+        return Verdict::Served;
+    }
+    Verdict::Refused(wrong_version(request.id, Some(version.get())))
+}
+
+fn wrong_version(id: &str, requested: Option<&str>) -> Vec<u8> {
+    let requested = requested.unwrap_or("null");
+    let data = format!("{{\"supported\":[\"{MODERN}\"],\"requested\":{requested}}}");
+    wire::error(id, code::BAD_VERSION, "unsupported protocol version", &data)
+}
+
+/// What real servers of the older era do with a method they have never heard of.
+fn probed(server: &Server, request: &Request<'_>) -> Verdict {
+    match server.options.legacy_probe {
+        LegacyProbe::Error => {
+            Verdict::Refused(wire::error(request.id, code::NO_METHOD, "Method not found", ""))
+        }
+        LegacyProbe::Silent => Verdict::Silence,
+        LegacyProbe::Exit => Verdict::Exit,
+        LegacyProbe::Invalid => {
+            for line in 1..=90 {
+                eprintln!("  validation error {line}: Input should be 'ping' [type=literal_error]");
+            }
+            Verdict::Refused(wire::error(request.id, code::BAD_PARAMS, "Invalid request parameters", ""))
+        }
+    }
+}

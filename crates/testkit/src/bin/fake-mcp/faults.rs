@@ -1,0 +1,139 @@
+//! What the server can do wrong: one label per behaviour, one file per family. Whatever a fault leaves alone
+//! the good server does.
+
+use std::sync::Arc;
+use std::time::Duration;
+use std::{process, thread};
+
+use crate::out::{Kind, Pipe};
+use crate::server::{Answer, Server};
+use crate::signals::Obedience;
+use crate::wire::Request;
+
+mod asks;
+mod life;
+mod noise;
+mod pages;
+mod shape;
+mod size;
+mod stderr;
+mod storm;
+pub(crate) mod tree;
+mod version;
+
+/// Whether the good server still has to deal with something.
+#[derive(PartialEq, Eq)]
+pub(crate) enum Take {
+    Mine,
+    Leave,
+}
+
+pub(crate) trait Fault: Send + Sync {
+    /// Before anything is read.
+    fn start(&self, _: &Arc<Server>) {}
+
+    /// A request was read.
+    fn request(&self, _: &Arc<Server>, _: &Request<'_>) -> Take {
+        Take::Leave
+    }
+
+    /// A request was answered by the good server (or will be), and nothing flushed yet.
+    fn after(&self, _: &Arc<Server>, _: &Request<'_>) {}
+
+    /// The client answered a request of ours.
+    fn response(&self, _: &Arc<Server>, _id: &str, _: Answer<'_>) -> Take {
+        Take::Leave
+    }
+
+    /// A message on its way out.
+    fn emit(&self, pipe: &mut Pipe, _: Kind, line: &[u8]) {
+        pipe.hold(line);
+    }
+
+    fn obedience(&self) -> Obedience {
+        Obedience::Dies
+    }
+}
+
+/// One row of `--list-faults`.
+struct Entry {
+    label: &'static str,
+    /// The words allowed after the label; [`N`] stands for a number.
+    modes: &'static [&'static str],
+    about: &'static str,
+    make: fn(&Modes<'_>) -> Arc<dyn Fault>,
+}
+
+const N: &str = "N";
+
+/// What stood after the label, checked against the row.
+struct Modes<'a>(Vec<&'a str>);
+
+impl Modes<'_> {
+    fn has(&self, word: &str) -> bool {
+        self.0.contains(&word)
+    }
+
+    fn number(&self, default: usize) -> usize {
+        self.0.iter().find_map(|mode| mode.parse().ok()).unwrap_or(default)
+    }
+
+    fn second_number(&self, default: usize) -> usize {
+        self.0.iter().filter_map(|mode| mode.parse().ok()).nth(1).unwrap_or(default)
+    }
+}
+
+fn entries() -> Vec<&'static Entry> {
+    let families: [&[Entry]; 10] = [
+        noise::FAULTS,
+        size::FAULTS,
+        stderr::FAULTS,
+        shape::FAULTS,
+        life::FAULTS,
+        tree::FAULTS,
+        version::FAULTS,
+        pages::FAULTS,
+        storm::FAULTS,
+        asks::FAULTS,
+    ];
+    let mut entries: Vec<_> = families.into_iter().flatten().collect();
+    entries.sort_unstable_by_key(|entry| entry.label);
+    entries
+}
+
+/// `sNN` or `sNN:mode,mode`.
+pub(crate) fn named(spec: Option<&str>) -> Result<Option<Arc<dyn Fault>>, String> {
+    let Some(spec) = spec else { return Ok(None) };
+    let (label, modes) = spec.split_once(':').unwrap_or((spec, ""));
+    let entries = entries();
+    let entry = entries.iter().find(|entry| entry.label == label);
+    let entry = entry.ok_or_else(|| format!("no fault {label}; --list-faults shows all"))?;
+    let modes: Vec<_> = modes.split(',').filter(|mode| !mode.is_empty()).collect();
+    let known =
+        |mode: &str| entry.modes.contains(&mode) || entry.modes.contains(&N) && mode.parse::<usize>().is_ok();
+    match modes.iter().find(|mode| !known(mode)) {
+        Some(mode) => Err(format!("{label} has no mode {mode}; it has {}", entry.modes.join(", "))),
+        None => Ok(Some((entry.make)(&Modes(modes)))),
+    }
+}
+
+pub(crate) fn listed() -> String {
+    let row = |entry: &&Entry| format!("{}  [{}]  {}", entry.label, entry.modes.join(","), entry.about);
+    entries().iter().map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// Calls of these tools stay good under the faults that spoil single answers, to show that the server can
+/// still be used.
+fn spared(request: &Request<'_>) -> bool {
+    matches!(&*request.params.name, "add" | "pid")
+}
+
+fn spoils(request: &Request<'_>) -> bool {
+    request.method == "tools/call" && !spared(request)
+}
+
+/// Lives on without reading, until a signal; not for ever, in case a test forgets us.
+fn live_on() -> ! {
+    thread::sleep(Duration::from_secs(600));
+    process::exit(0)
+}

@@ -1,0 +1,36 @@
+//! Protocol versions that nobody speaks.
+
+use std::sync::Arc;
+
+use super::{Entry, Fault, Take};
+use crate::era;
+use crate::server::Server;
+use crate::wire::{Request, Speech};
+
+pub(super) const FAULTS: &[Entry] = &[Entry {
+    label: "s16",
+    modes: &["future", "past", "empty", "number"],
+    about: "a version that nobody speaks (future) in initialize, and as the only one in server/discover",
+    make: |modes| {
+        Arc::new(Odd(match modes.0.first().copied() {
+            Some("past") => "\"2023-01-01\"",
+            Some("empty") => "\"\"",
+            Some("number") => "20251125",
+            _ => "\"2099-12-31\"",
+        }))
+    },
+}];
+
+/// The version as JSON.
+struct Odd(&'static str);
+
+impl Fault for Odd {
+    fn request(&self, server: &Arc<Server>, request: &Request<'_>) -> Take {
+        match (request.method, request.speech) {
+            ("initialize", Speech::Legacy) => era::initialize_as(server, request, self.0),
+            ("server/discover", Speech::Modern) => era::discover_as(server, request, self.0),
+            _ => return Take::Leave,
+        }
+        Take::Mine
+    }
+}

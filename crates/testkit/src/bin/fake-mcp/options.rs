@@ -1,0 +1,159 @@
+//! The command line, by hand: starting must cost nothing, since benchmarks start fifty of us at once.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::cut::{How, Step};
+
+pub(crate) const HELP: &str = "\
+fake-mcp: an MCP server over stdio for tests
+
+  --era legacy|modern|both   which protocol it speaks (both)
+  --legacy-probe error|silent|exit|invalid
+                             what a legacy server does with server/discover (error)
+  --version X                the version answered in initialize, whatever was asked
+  --name N                   its name (fake-mcp)
+  --tools N                  N more tools, 400 bytes each, `extra_0001`…
+  --page N                   tools per page
+  --start-delay MS           sleeps before it reads or writes anything
+  --events FILE              appends a line per event
+  --stderr TEXT              a line on stderr at start
+  --fault sNN[:mode]         misbehaves; --list-faults shows how
+  --cut STEP:HOW             start|handshake|list|request|half|answer : kill|eof
+  --once FILE                cuts only if FILE does not exist yet, and creates it";
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    Legacy,
+    Modern,
+    Both,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) enum LegacyProbe {
+    Error,
+    Silent,
+    Exit,
+    Invalid,
+}
+
+/// The processes that fault s13 starts besides the server.
+#[derive(Clone, Copy)]
+pub(crate) enum Child {
+    /// Dies by TERM like any program.
+    Plain,
+    /// Starts the stray one and ends, so that the stray one has lost its parent.
+    Middle,
+    /// In a session of its own, deaf to TERM.
+    Stray,
+}
+
+pub(crate) enum Run {
+    Serve(Options),
+    Child(Child, Options),
+    ListFaults,
+    Help,
+}
+
+pub(crate) struct Options {
+    pub(crate) era: Era,
+    pub(crate) legacy_probe: LegacyProbe,
+    pub(crate) version: Option<String>,
+    pub(crate) name: String,
+    pub(crate) tools: usize,
+    pub(crate) page: Option<usize>,
+    pub(crate) start_delay: Duration,
+    pub(crate) events: Option<PathBuf>,
+    pub(crate) stderr: Option<String>,
+    pub(crate) fault: Option<String>,
+    pub(crate) cut: Option<(Step, How)>,
+    pub(crate) once: Option<PathBuf>,
+}
+
+pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, String> {
+    let mut options = Options {
+        era: Era::Both,
+        legacy_probe: LegacyProbe::Error,
+        version: None,
+        name: "fake-mcp".into(),
+        tools: 0,
+        page: None,
+        start_delay: Duration::ZERO,
+        events: None,
+        stderr: None,
+        fault: None,
+        cut: None,
+        once: None,
+    };
+    let mut child = None;
+    while let Some(option) = args.next() {
+        match &*option {
+            "--help" => return Ok(Run::Help),
+            "--list-faults" => return Ok(Run::ListFaults),
+            _ => {}
+        }
+        let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
+        if option == "--child" {
+            child = Some(child_of(&value)?);
+        } else {
+            options.set(&option, value)?;
+        }
+    }
+    Ok(match child {
+        Some(child) => Run::Child(child, options),
+        None => Run::Serve(options),
+    })
+}
+
+impl Options {
+    fn set(&mut self, option: &str, value: String) -> Result<(), String> {
+        match option {
+            "--era" => self.era = era(&value)?,
+            "--legacy-probe" => self.legacy_probe = legacy_probe(&value)?,
+            "--version" => self.version = Some(value),
+            "--name" => self.name = value,
+            "--tools" => self.tools = number(&value)?,
+            "--page" => self.page = Some(number(&value)?).filter(|page| 0 < *page),
+            "--start-delay" => self.start_delay = Duration::from_millis(number(&value)?),
+            "--events" => self.events = Some(value.into()),
+            "--stderr" => self.stderr = Some(value),
+            "--fault" => self.fault = Some(value),
+            "--cut" => self.cut = Some(crate::cut::parse(&value)?),
+            "--once" => self.once = Some(value.into()),
+            _ => return Err(format!("unknown option {option}")),
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn number<N: std::str::FromStr>(text: &str) -> Result<N, String> {
+    text.parse().map_err(|_| format!("{text} is no number"))
+}
+
+fn era(text: &str) -> Result<Era, String> {
+    match text {
+        "legacy" => Ok(Era::Legacy),
+        "modern" => Ok(Era::Modern),
+        "both" => Ok(Era::Both),
+        _ => Err(format!("unknown era {text}")),
+    }
+}
+
+fn legacy_probe(text: &str) -> Result<LegacyProbe, String> {
+    match text {
+        "error" => Ok(LegacyProbe::Error),
+        "silent" => Ok(LegacyProbe::Silent),
+        "exit" => Ok(LegacyProbe::Exit),
+        "invalid" => Ok(LegacyProbe::Invalid),
+        _ => Err(format!("unknown answer to a probe {text}")),
+    }
+}
+
+fn child_of(text: &str) -> Result<Child, String> {
+    match text {
+        "plain" => Ok(Child::Plain),
+        "middle" => Ok(Child::Middle),
+        "stray" => Ok(Child::Stray),
+        _ => Err(format!("unknown child {text}")),
+    }
+}

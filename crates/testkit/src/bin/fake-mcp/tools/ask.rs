@@ -1,0 +1,70 @@
+//! The tool that asks the client: by a request of its own in the legacy era, by `input_required` in the
+//! modern one.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+
+use super::{Done, arguments};
+use crate::out::Kind;
+use crate::server::{Answer, Server};
+use crate::wire::{self, Request, Speech};
+
+pub(crate) mod questions {
+    //! Methods a server asks with, each with its params.
+
+    pub(crate) const SAMPLING: (&str, &str) = (
+        "sampling/createMessage",
+        r#"{"messages":[{"role":"user","content":{"type":"text","text":"What is two and two?"}}],"maxTokens":16}"#,
+    );
+    pub(crate) const FORM: (&str, &str) = (
+        "elicitation/create",
+        r#"{"mode":"form","message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}"#,
+    );
+    pub(crate) const FILE_URL: (&str, &str) = (
+        "elicitation/create",
+        r#"{"mode":"url","elicitationId":"e1","message":"Please open","url":"file:///etc/passwd"}"#,
+    );
+    pub(crate) const HTTP_URL: (&str, &str) = (
+        "elicitation/create",
+        r#"{"mode":"url","elicitationId":"e2","message":"Please open","url":"http://127.0.0.1:9/fake-mcp"}"#,
+    );
+    pub(crate) const ROOTS: (&str, &str) = ("roots/list", "{}");
+    pub(crate) const CALL: (&str, &str) = ("tools/call", r#"{"name":"echo","arguments":{"message":"hi"}}"#);
+}
+
+pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
+    #[derive(Deserialize)]
+    struct Ask {
+        what: Option<String>,
+    }
+    let Some(Ask { what }) = arguments(request) else { return Done::BadArguments };
+    let (method, params) = match what.as_deref() {
+        Some("sampling") => questions::SAMPLING,
+        Some("elicitation") | None => questions::FORM,
+        Some("roots") => questions::ROOTS,
+        Some(_) => return Done::BadArguments,
+    };
+    match (request.speech, request.params.input_responses) {
+        (Speech::Legacy, _) => {
+            let id = wire::quoted(&format!("ask-{}", wire::bare_text(request.id)));
+            server.state().asked.insert(id.clone(), request.id.to_owned());
+            server.out.put(Kind::Note, &wire::request(&id, method, params));
+            Done::Elsewhere
+        }
+        (Speech::Modern, Some(responses)) => {
+            let text = wire::quoted(responses.get());
+            Done::Answer(wire::text_result(request.id, request.speech, &text))
+        }
+        (Speech::Modern, None) => {
+            Done::Answer(wire::input_required(request.id, "question", (method, params), "asked once"))
+        }
+    }
+}
+
+/// The client answered a question of ours: the call that waits for it gets the answer as text.
+pub(crate) fn answered(server: &Server, id: &str, answer: Answer<'_>) {
+    let Some(call) = server.state().asked.remove(id) else { return };
+    let (Answer::Result(raw) | Answer::Error(raw)) = answer;
+    server.answer_call(&wire::text_result(&call, Speech::Legacy, &wire::quoted(raw.get())));
+}

@@ -1,0 +1,11 @@
+//! The fake server does what it says: both eras, every tool, every fault, every cut.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "test code")]
+
+mod cuts;
+mod eras;
+mod life_faults;
+mod list_faults;
+mod peer;
+mod process_tree;
+mod tools;
+mod wire_faults;
