@@ -25,7 +25,12 @@ impl Context {
             Color::Always => ColorChoice::Always,
             Color::Never => ColorChoice::Never,
         };
-        Self { out: AutoStream::new(io::stdout(), choice), err: AutoStream::new(io::stderr(), choice), global, broken: None }
+        Self {
+            out: AutoStream::new(io::stdout(), choice),
+            err: AutoStream::new(io::stderr(), choice),
+            global,
+            broken: None,
+        }
     }
 
     /// Everything the flags ask for, looked at.
@@ -55,7 +60,10 @@ impl Context {
         }
         let hint = match known.as_slice() {
             [] => format!("add [agents.{agent}] to kitbag.toml"),
-            known => format!("known agents: {}", known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")),
+            known => format!(
+                "known agents: {}",
+                known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
+            ),
         };
         Err(Failure::new(Exit::NotFound, format!("no agent is called {agent:?}")).hint(hint))
     }
@@ -86,7 +94,8 @@ impl Context {
             if fault.severity < hidden || self.global.quiet && fault.severity < Severity::Error {
                 continue;
             }
-            let text = if self.global.json { format!("{}\n", json::fault(fault)) } else { report::fault(fault) };
+            let text =
+                if self.global.json { format!("{}\n", json::fault(fault)) } else { report::fault(fault) };
             let written = self.err.write_all(text.as_bytes());
             self.note(written);
         }
@@ -98,7 +107,11 @@ impl Context {
             let exit = failure.exit as u8;
             format!("{}\n", serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit}))
         } else {
-            let hint = failure.hint.as_ref().map(|hint| format!("{}{hint}\n", styled(DIM, "  try: "))).unwrap_or_default();
+            let hint = failure
+                .hint
+                .as_ref()
+                .map(|hint| format!("{}{hint}\n", styled(DIM, "  try: ")))
+                .unwrap_or_default();
             format!("{} {}\n{hint}", styled(BAD, "error:"), kitbag::text::visible(&failure.message))
         };
         let written = self.err.write_all(text.as_bytes());
@@ -127,6 +140,13 @@ pub(crate) fn server_name(text: &str) -> Result<ServerName, Failure> {
 /// The one place where the process's environment is read.
 fn process_env() -> Result<Env, Failure> {
     let cwd = std::env::current_dir();
-    let cwd = cwd.map_err(|error| Failure::new(Exit::Usage, format!("the working folder cannot be read: {error}")))?;
-    Ok(Env::new(std::env::vars_os(), cwd))
+    let cwd = cwd
+        .map_err(|error| Failure::new(Exit::Usage, format!("the working folder cannot be read: {error}")))?;
+    let env = Env::new(std::env::vars_os(), cwd);
+    // Services often run without HOME; the system knows whose home it is.
+    let home = std::env::home_dir().filter(|_| env.home().is_none());
+    Ok(match home.as_ref().and_then(|home| home.to_str()) {
+        Some(home) => env.with("HOME", home),
+        None => env,
+    })
 }

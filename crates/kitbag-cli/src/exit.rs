@@ -58,19 +58,26 @@ impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Self {
         let message = error.to_string();
         match error {
-            RegistryError::NotFound { .. } => Self::new(Exit::NotFound, message).hint("`kitbag servers list` shows all"),
-            RegistryError::Duplicate { name, .. } => {
-                Self::new(Exit::Config, message).hint(format!("choose another name, or `kitbag servers remove {name}` first"))
+            RegistryError::NotFound { .. } => {
+                Self::new(Exit::NotFound, message).hint("`kitbag servers list` shows all")
             }
-            RegistryError::NotOurs { name, .. } => {
-                Self::new(Exit::Config, message).hint(format!("`kitbag servers disable {name}` switches it off for Kitbag"))
+            RegistryError::Duplicate { name, .. } => Self::new(Exit::Config, message)
+                .hint(format!("choose another name, or `kitbag servers remove {name}` first")),
+            RegistryError::NotOurs { name, .. } => Self::new(Exit::Config, message)
+                .hint(format!("`kitbag servers disable {name}` switches it off for Kitbag")),
+            RegistryError::NotSwitchable { .. } => {
+                Self::new(Exit::Config, message).hint("unset the variable, or drop the flag")
             }
-            RegistryError::NotSwitchable { .. } => Self::new(Exit::Config, message).hint("unset the variable, or drop the flag"),
             RegistryError::Invalid { faults, .. } => {
                 let hint = faults.into_iter().find_map(|fault| fault.hint);
                 Self { hint, ..Self::new(Exit::Config, message) }
             }
-            RegistryError::Edit { .. } => Self::new(Exit::Config, message).hint("mend the file first; `kitbag doctor` shows where"),
+            RegistryError::Link(_) => {
+                Self::new(Exit::Config, message).hint("put a folder or file of the user's own in its place")
+            }
+            RegistryError::Edit { .. } => {
+                Self::new(Exit::Config, message).hint("mend the file first; `kitbag doctor` shows where")
+            }
             RegistryError::File(_) => Self::new(Exit::Config, message),
         }
     }

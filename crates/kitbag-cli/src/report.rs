@@ -20,8 +20,10 @@ pub(crate) fn fault(fault: &Fault) -> String {
         Severity::Warning => ODD,
         _ => NOTE,
     };
-    let server = fault.server.as_ref().map(|server| format!("{}: ", visible(server.as_str()))).unwrap_or_default();
-    let mut text = format!("{}: {server}{}\n", styled(style, fault.severity.as_str()), visible(&fault.message));
+    let server =
+        fault.server.as_ref().map(|server| format!("{}: ", visible(server.as_str()))).unwrap_or_default();
+    let mut text =
+        format!("{}: {server}{}\n", styled(style, fault.severity.as_str()), visible(&fault.message));
     let margin = fault.place.as_ref().map_or(1, |place| place.line.to_string().len());
     if let Some(place) = &fault.place {
         let _ = writeln!(text, "{:margin$}{} {}", "", styled(DIM, "-->"), visible(&place.to_string()));

@@ -3,7 +3,6 @@
 //! Prints a markdown table. What counts are the ratios: ten times the servers must not cost much more than
 //! ten times the time.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
 
 use std::fs;
 use std::path::Path;
@@ -24,7 +23,11 @@ fn main() {
     println!("| servers | user folders | best of {ROUNDS} | per server |\n|---:|---:|---:|---:|");
     for (servers, best) in &rows {
         let each = best.as_secs_f64() * 1e6 / *servers as f64;
-        println!("| {servers} | {} | {:.1} ms | {each:.1} µs |", servers / SERVERS_PER_USER, best.as_secs_f64() * 1e3);
+        println!(
+            "| {servers} | {} | {:.1} ms | {each:.1} µs |",
+            servers / SERVERS_PER_USER,
+            best.as_secs_f64() * 1e3
+        );
     }
     println!();
     let mut grown = false;
@@ -50,7 +53,11 @@ fn round(folder: &Path, servers: usize) -> Duration {
     for (user, theirs) in user_folders(folder) {
         let (read, faults) = read_folder(&theirs, Folder::User, None, &limits);
         assert!(faults.is_empty());
-        documents.extend(read.into_iter().map(|document| Layered { layer: Layer::User(user.clone()), used: true, document }));
+        documents.extend(read.into_iter().map(|document| Layered {
+            layer: Layer::User(user.clone()),
+            used: true,
+            document,
+        }));
     }
     let merged = merge(documents, &|_| false);
     let took = began.elapsed();

@@ -14,7 +14,8 @@ pub struct Env {
 impl Env {
     /// Takes over variables and a working folder. Variables that are not text are left out.
     pub fn new(vars: impl IntoIterator<Item = (OsString, OsString)>, cwd: impl Into<PathBuf>) -> Self {
-        let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        let text =
+            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
         Self { vars: vars.into_iter().filter_map(text).collect(), cwd: cwd.into() }
     }
 
@@ -60,12 +61,17 @@ impl Env {
         if command.contains(['/', '\\']) {
             return is_program(&named).then_some(named);
         }
-        let folders = std::env::split_paths(self.get("PATH").unwrap_or_default()).map(|folder| base.join(folder));
+        let folders =
+            std::env::split_paths(self.get("PATH").unwrap_or_default()).map(|folder| base.join(folder));
         let endings: Vec<String> = match self.get("PATHEXT").filter(|_| cfg!(windows)) {
             Some(endings) => endings.split(';').map(str::to_owned).collect(),
             None => vec![String::new()],
         };
-        folders.flat_map(|folder| endings.iter().map(move |end| folder.join(format!("{command}{end}"))).collect::<Vec<_>>()).find(|path| is_program(path))
+        folders
+            .flat_map(|folder| {
+                endings.iter().map(move |end| folder.join(format!("{command}{end}"))).collect::<Vec<_>>()
+            })
+            .find(|path| is_program(path))
     }
 }
 

@@ -13,9 +13,9 @@ pub mod registry;
 pub mod setup;
 
 pub use env::Env;
-pub use kitbag_core::{config, fault, model, names, text};
 pub use kitbag_core::{
-    Auth, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec, Severity, ShownName, Snippet, Stage,
-    ToolName, Transport, UserId,
+    Auth, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec, Severity,
+    ShownName, Snippet, Stage, ToolName, Transport, UserId,
 };
+pub use kitbag_core::{config, fault, model, names, text};
 pub use setup::{Request, Setup, SetupError};

@@ -1,16 +1,17 @@
 //! Kitbag's own files: servers that were added, switches, approvals, answers. Writes are locked, atomic, and
 //! change nothing but the entry they are about; other programs' files are never touched here.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use kitbag_core::config::layers::{Layer, Merged, Server};
 use kitbag_core::config::tree::{self, Format, Node};
 use kitbag_core::config::{Dialect, Document, Reading, Source, edit, own, read};
 use kitbag_core::text::nearest;
-use kitbag_core::{Fault, Limits, Place, ServerName, ServerSpec, Severity, UserId};
+use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ServerSpec, Severity, UserId};
 use serde_json::{Value, json};
 
-use crate::discover::{Folders, user_folders};
+use crate::discover::{Folder, Folders, read_folder, user_folders};
 
 mod file;
 mod secrets;
@@ -63,6 +64,9 @@ pub enum RegistryError {
         /// Where it comes from.
         place: Place,
     },
+    /// A link stands where a user's file or folder should be; what it leads to may be somebody else's.
+    #[error("{0} is a link, and nothing is written through it")]
+    Link(PathBuf),
     /// The file cannot be changed as it is.
     #[error("{file} was left as it is: {error}")]
     Edit {
@@ -99,33 +103,54 @@ impl Registry {
         self.add_entry(&spec.name, &own::entry(spec))
     }
 
+    /// Adds several servers, or none when one of them cannot be added.
+    pub fn add_all(&self, specs: &[ServerSpec]) -> Result<Vec<PathBuf>, RegistryError> {
+        self.add_entries(&specs.iter().map(|spec| (spec.name.clone(), own::entry(spec))).collect::<Vec<_>>())
+    }
+
     /// Adds an entry as it is, after making sure that it can be used.
     pub fn add_entry(&self, name: &ServerName, entry: &Value) -> Result<PathBuf, RegistryError> {
-        self.check(name, entry)?;
-        let file = self.file_of(name);
-        self.change(&file, |text| {
-            if let Some(place) = self.place_in(&file, text, name) {
-                return Err(RegistryError::Duplicate { name: name.clone(), place });
+        let files = self.add_entries(&[(name.clone(), entry.clone())])?;
+        Ok(files.into_iter().next().unwrap_or_else(|| self.file_of(name)))
+    }
+
+    fn add_entries(&self, entries: &[(ServerName, Value)]) -> Result<Vec<PathBuf>, RegistryError> {
+        entries.iter().try_for_each(|(name, entry)| self.check(name, entry))?;
+        let lock = file::lock(&self.folders)?;
+        let standing = self.standing();
+        let mut files = Vec::new();
+        let mut changed: BTreeMap<PathBuf, String> = BTreeMap::new();
+        for (name, entry) in entries {
+            if let Some((_, place)) = standing.iter().find(|(known, _)| known == name.as_str()) {
+                return Err(RegistryError::Duplicate { name: name.clone(), place: place.clone() });
             }
-            let mut full = match &self.user {
-                None => entry.clone(),
-                Some(_) => named(name, entry),
+            let file = self.file_of(name);
+            self.no_link(&file)?;
+            let text = match changed.get(&file) {
+                Some(text) => text.clone(),
+                None => file::read(&file)?,
             };
+            let mut full = entry.clone();
             // A switch that stood here goes on: what was switched off stays off.
-            if let (Some(enabled), Some(map)) = (self.toggle_in(&file, text, name), full.as_object_mut()) {
+            if let (Some(enabled), Some(map)) = (self.toggle_in(&file, &text, name), full.as_object_mut()) {
                 map.insert("enabled".to_owned(), enabled.into());
             }
-            self.set(&file, text, name, &full).map(Some)
-        })?;
-        Ok(file)
+            changed.insert(file.clone(), self.set(&file, &text, name, &full)?);
+            files.push(file);
+        }
+        changed.iter().try_for_each(|(file, text)| write(file, text))?;
+        drop(lock);
+        Ok(files)
     }
 
     /// Removes a server, or a switch for one, from the file it stands in, which must be one of ours.
     pub fn remove(&self, name: &ServerName, merged: &Merged) -> Result<PathBuf, RegistryError> {
         let lock = file::lock(&self.folders)?;
         let rows = merged.servers.iter().filter(|row| row.name == name.as_str());
-        let files = std::iter::once(self.file_of(name)).chain(rows.clone().filter(|row| self.owns(row)).map(|row| row.origin.place.file.to_path_buf()));
-        for file in files {
+        let files = std::iter::once(self.file_of(name))
+            .chain(rows.clone().filter(|row| self.owns(row)).map(|row| row.origin.place.file.to_path_buf()));
+        // What a link leads to is not ours to empty.
+        for file in files.filter(|file| self.no_link(file).is_ok()) {
             let text = file::read(&file)?;
             match Spot::of(&file, &text, name) {
                 None => continue,
@@ -140,12 +165,20 @@ impl Registry {
             return Ok(file);
         }
         let place = rows.map(|row| row.origin.place.clone()).next();
-        Err(place.map_or_else(|| not_found(name, merged), |place| RegistryError::NotOurs { name: name.clone(), place }))
+        Err(place.map_or_else(
+            || not_found(name, merged),
+            |place| RegistryError::NotOurs { name: name.clone(), place },
+        ))
     }
 
     /// Switches a server on or off. In our own file the entry itself is switched; for a server of another
     /// file a switch is written into ours.
-    pub fn switch(&self, name: &ServerName, enabled: bool, merged: &Merged) -> Result<PathBuf, RegistryError> {
+    pub fn switch(
+        &self,
+        name: &ServerName,
+        enabled: bool,
+        merged: &Merged,
+    ) -> Result<PathBuf, RegistryError> {
         let row = merged.get(name).ok_or_else(|| not_found(name, merged))?;
         if matches!(row.layer, Layer::Env | Layer::Flags) {
             return Err(RegistryError::NotSwitchable { name: name.clone(), place: row.origin.place.clone() });
@@ -166,9 +199,7 @@ impl Registry {
             }
         }
         let file = self.file_of(name);
-        let toggle = json!({ "enabled": enabled });
-        let entry = if self.user.is_some() { named(name, &toggle) } else { toggle };
-        self.change(&file, |text| self.set(&file, text, name, &entry).map(Some))?;
+        self.change(&file, |text| self.set(&file, text, name, &json!({ "enabled": enabled })).map(Some))?;
         Ok(file)
     }
 
@@ -195,42 +226,104 @@ impl Registry {
                 let servers = self.folders.servers();
                 let known = user_folders(&servers).into_iter().find(|(known, _)| known == user);
                 let folder = known.map_or_else(|| servers.join(user.folder()), |(_, folder)| folder);
-                folder.join(format!("{}.json", name.slug()))
+                let slug = name.slug();
+                let others = (2..1000).map(|n| folder.join(format!("{slug}-{n}.json")));
+                let first = folder.join(format!("{slug}.json"));
+                // A file of that name may hold another server; people name their files as they like.
+                std::iter::once(first.clone())
+                    .chain(others)
+                    .find(|file| !is_anothers(file, name))
+                    .unwrap_or(first)
             }
         }
     }
 
-    fn set(&self, file: &Path, text: &str, name: &ServerName, entry: &Value) -> Result<String, RegistryError> {
+    fn set(
+        &self,
+        file: &Path,
+        text: &str,
+        name: &ServerName,
+        entry: &Value,
+    ) -> Result<String, RegistryError> {
+        let whole = text.trim().is_empty() || matches!(Spot::of(file, text, name), Some(Spot::WholeFile));
         let edited = match &self.user {
-            None => edit::set(text, &["mcpServers", name.as_str()], entry),
-            Some(_) => Ok(serde_json::to_string_pretty(entry).unwrap_or_default() + "\n"),
+            Some(_) if whole => Ok(format!("{:#}\n", named(name, entry))),
+            _ => edit::set(text, &["mcpServers", name.as_str()], entry),
         };
         edited.map_err(|error| RegistryError::Edit { file: file.to_owned(), error })
     }
 
-    /// Where a name already stands in a file's text.
-    fn place_in(&self, file: &Path, text: &str, name: &ServerName) -> Option<Place> {
-        let servers = own_document(file, text).servers;
-        servers.into_iter().find(|loaded| loaded.name == name.as_str()).map(|loaded| loaded.place)
+    /// Every server that this registry's files define, and where.
+    fn standing(&self) -> Vec<(String, Place)> {
+        let limits = Limits::default();
+        let servers = self.folders.servers();
+        let (folder, kind) = match &self.user {
+            None => (Some(servers), Folder::Shared),
+            Some(user) => (
+                user_folders(&servers).into_iter().find(|(known, _)| known == user).map(|(_, folder)| folder),
+                Folder::User,
+            ),
+        };
+        let registry = self.folders.registry();
+        let shared =
+            self.user.is_none().then(|| own_document(&registry, &file::read(&registry).unwrap_or_default()));
+        let inside = folder.map(|folder| read_folder(&folder, kind, None, &limits).0).unwrap_or_default();
+        let loaded = shared.into_iter().chain(inside).flat_map(|document| document.servers);
+        loaded.map(|loaded| (loaded.name, loaded.place)).collect()
+    }
+
+    /// A user's folder and files are their own only when no link leads elsewhere.
+    fn no_link(&self, file: &Path) -> Result<(), RegistryError> {
+        let own = file.parent().into_iter().chain([file]).filter(|_| self.user.is_some());
+        match own.into_iter().find(|path| path.is_symlink()) {
+            Some(link) => Err(RegistryError::Link(link.to_owned())),
+            None => Ok(()),
+        }
     }
 
     /// Which way a switch for a name stands in a file's text.
     fn toggle_in(&self, file: &Path, text: &str, name: &ServerName) -> Option<bool> {
-        own_document(file, text).toggles.iter().find(|toggle| toggle.name == *name).map(|toggle| toggle.enabled)
+        own_document(file, text)
+            .toggles
+            .iter()
+            .find(|toggle| toggle.name == *name)
+            .map(|toggle| toggle.enabled)
     }
 
     fn check(&self, name: &ServerName, entry: &Value) -> Result<(), RegistryError> {
         let text = json!({ "mcpServers": { name.as_str(): entry } }).to_string();
         let document = own_document(Path::new("<new entry>"), &text);
-        let all = document.faults.into_iter().chain(document.servers.into_iter().flat_map(|loaded| loaded.faults));
+        let unread = document.servers.is_empty() && document.faults.is_empty();
+        let unread = unread.then(|| {
+            if !document.toggles.is_empty() {
+                return Fault::error(FaultKind::MissingField, "has neither a command nor a url");
+            }
+            let fault =
+                Fault::error(FaultKind::BadName, "has a name that is read as a comment or an extension");
+            fault.hint("choose a name that does not begin with _, $, x- or //")
+        });
+        let all = document
+            .faults
+            .into_iter()
+            .chain(document.servers.into_iter().flat_map(|loaded| loaded.faults))
+            .chain(unread);
         // Its place is that of no file anybody can open.
-        let errors = all.filter(|fault| fault.severity == Severity::Error).map(|fault| Fault { place: None, snippet: None, ..fault });
+        let errors = all.filter(|fault| fault.severity == Severity::Error).map(|fault| Fault {
+            place: None,
+            snippet: None,
+            ..fault
+        });
         let faults: Vec<Fault> = errors.collect();
         if faults.is_empty() { Ok(()) } else { Err(RegistryError::Invalid { name: name.clone(), faults }) }
     }
 
-    fn change(&self, file: &Path, edit: impl FnOnce(&str) -> Result<Option<String>, RegistryError>) -> Result<(), RegistryError> {
+    fn change(
+        &self,
+        file: &Path,
+        edit: impl FnOnce(&str) -> Result<Option<String>, RegistryError>,
+    ) -> Result<(), RegistryError> {
         let lock = file::lock(&self.folders)?;
+        self.no_link(file)?;
         let before = file::read(file)?;
         if let Some(after) = edit(&before)?.filter(|after| *after != before) {
             write(file, &after)?;
@@ -257,15 +350,29 @@ enum Spot {
 impl Spot {
     fn of(file: &Path, text: &str, name: &ServerName) -> Option<Self> {
         let source = Source::new(file, text);
-        let root = tree::parse(&source, Format::of(file), &Limits::default()).ok().filter(|_| Format::of(file) == Format::Json)?;
+        let root = tree::parse(&source, Format::of(file), &Limits::default())
+            .ok()
+            .filter(|_| Format::of(file) == Format::Json)?;
         if root.at_path(&["mcpServers", name.as_str()]).is_some() {
             return Some(Self::InMap);
         }
         let inside = root.get("name").and_then(Node::text);
-        let own = inside.map_or_else(|| file.file_stem().and_then(|stem| stem.to_str()) == Some(name.as_str()), |inside| inside == name.as_str());
+        let own = inside.map_or_else(
+            || file.file_stem().and_then(|stem| stem.to_str()) == Some(name.as_str()),
+            |inside| inside == name.as_str(),
+        );
         let wrapped = ["mcpServers", "servers"].iter().any(|key| root.get(key).is_some());
         (root.map().is_some() && own && !wrapped).then_some(Self::WholeFile)
     }
+}
+
+/// Whether a file is somebody else's one server, so that this one needs another file.
+fn is_anothers(file: &Path, name: &ServerName) -> bool {
+    let text = file::read(file).unwrap_or_default();
+    let root = tree::parse(&Source::new(file, &text), Format::Json, &Limits::default());
+    let single = root
+        .is_ok_and(|root| root.map().is_some_and(|map| !map.is_empty()) && root.get("mcpServers").is_none());
+    single && !file.is_symlink() && Spot::of(file, &text, name).is_none()
 }
 
 fn named(name: &ServerName, entry: &Value) -> Value {

@@ -12,7 +12,9 @@ use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Place, ServerSpec, UserId};
 
 use crate::Env;
-use crate::discover::{Folder, Folders, Values, host_files, project_files, read_file, read_folder, text_of, user_folders};
+use crate::discover::{
+    Folder, Folders, Values, host_files, project_files, read_file, read_folder, text_of, user_folders,
+};
 use crate::registry::{Approval, Secrets, Trust};
 
 mod gather;
@@ -98,14 +100,15 @@ impl Setup {
         let folders = Folders::of(&request.env);
         let trust = Trust::load(&folders);
         let hosts = known_hosts(&request.hosts)?;
-        let mut gathered = Gathered::new(&request.env, &folders, &trust, request.user.clone().unwrap_or_else(UserId::local));
+        let mut gathered =
+            Gathered::new(&request.env, &folders, &trust, request.user.clone().unwrap_or_else(UserId::local));
         if request.configs.is_empty() {
             gathered.everything(&hosts);
         } else {
             for config in &request.configs {
                 gathered.named(&request.env.cwd().join(config))?;
             }
-            gathered.hosts(&hosts);
+            gathered.asked_hosts(&hosts);
         }
         if let Some(user) = request.user.as_ref().filter(|user| !gathered.knows(user)) {
             let folder = folders.servers().join(user.folder());
@@ -160,13 +163,18 @@ impl Setup {
 
 /// The programs asked for; `all` means every one.
 fn known_hosts(asked: &[String]) -> Result<BTreeSet<String>, SetupError> {
-    let ids = || ALL_DIALECTS.iter().filter(|dialect| !dialect.files.is_empty()).map(|dialect| dialect.id);
-    for name in asked.iter().filter(|name| *name != "all" && !ids().any(|id| id == name.as_str())) {
-        let hint = match nearest(name, ids()) {
-            Some(near) => format!("did you mean {near}?"),
-            None => format!("one of {}, all", ids().collect::<Vec<_>>().join(", ")),
-        };
-        return Err(SetupError::UnknownHost { name: name.clone(), hint });
-    }
+    check_hosts(asked)?;
     Ok(asked.iter().cloned().collect())
+}
+
+/// Whether every one of these is the id of a program, or `all`.
+pub fn check_hosts(asked: &[String]) -> Result<(), SetupError> {
+    let ids = || ALL_DIALECTS.iter().filter(|dialect| !dialect.files.is_empty()).map(|dialect| dialect.id);
+    let is_known = |name: &str| name == "all" || ids().any(|id| id == name);
+    let Some(name) = asked.iter().find(|name| !is_known(name)) else { return Ok(()) };
+    let hint = match nearest(name, ids()) {
+        Some(near) => format!("did you mean {near}?"),
+        None => format!("one of {}, all", ids().collect::<Vec<_>>().join(", ")),
+    };
+    Err(SetupError::UnknownHost { name: name.clone(), hint })
 }

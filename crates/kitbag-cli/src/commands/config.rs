@@ -54,7 +54,12 @@ fn as_json(setup: &Setup) -> Value {
 fn as_text(setup: &Setup, verbose: bool) -> String {
     let mut text = format!("{} {}\n", styled(DIM, "config folder"), setup.folders.config.display());
     text += &format!("{} {}\n", styled(DIM, "user"), setup.user);
-    for row in setup.merged.servers.iter().filter(|row| verbose || matches!(row.state, State::Used | State::Disabled)) {
+    for row in setup
+        .merged
+        .servers
+        .iter()
+        .filter(|row| verbose || matches!(row.state, State::Used | State::Disabled))
+    {
         text += "\n";
         text += &describe(row);
     }
@@ -64,7 +69,11 @@ fn as_text(setup: &Setup, verbose: bool) -> String {
     let mut table = table();
     for place in places {
         let there = if place.exists { "" } else { "not there" };
-        table.add_row([cell(DIM, place.layer.as_str()), place.file.display().to_string().into(), there.into()]);
+        table.add_row([
+            cell(DIM, place.layer.as_str()),
+            place.file.display().to_string().into(),
+            there.into(),
+        ]);
     }
     text + &lines(&table)
 }

@@ -32,11 +32,29 @@ pub(crate) fn run(context: &mut Context, _args: &Args) -> Result<Exit, Failure> 
     let (errors, warnings, used) = (count(Severity::Error), count(Severity::Warning), setup.used().count());
     if context.global.json {
         let faults: Vec<_> = faults.iter().map(json::fault).collect();
-        context.print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
+        context
+            .print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
     } else {
         context.faults(&faults);
-        let style = if 0 < errors { BAD } else if 0 < warnings { ODD } else { GOOD };
-        context.print(format!("{}\n", styled(style, format!("{} in use, {}, {}", plural(used, "server"), plural(errors, "error"), plural(warnings, "warning")))));
+        let style = if 0 < errors {
+            BAD
+        } else if 0 < warnings {
+            ODD
+        } else {
+            GOOD
+        };
+        context.print(format!(
+            "{}\n",
+            styled(
+                style,
+                format!(
+                    "{} in use, {}, {}",
+                    plural(used, "server"),
+                    plural(errors, "error"),
+                    plural(warnings, "warning")
+                )
+            )
+        ));
     }
     Ok(if 0 < errors { Exit::Config } else { Exit::Done })
 }
@@ -53,14 +71,17 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault
         faults.push(fault.hint("mend \"cwd\"").of(&spec.name).at(at("cwd")));
     } else if setup.env().program(command, &base).is_none() {
         let shown = match &spec.link {
-            Link::Stdio(program) => program.command.as_ref().map(kitbag::model::Template::shown_as_text).unwrap_or_default(),
+            Link::Stdio(program) => {
+                program.command.as_ref().map(kitbag::model::Template::shown_as_text).unwrap_or_default()
+            }
             Link::Remote(_) => String::new(),
         };
         let fault = Fault::error(FaultKind::MissingProgram, format!("{shown:?} cannot be found"));
         faults.push(fault.hint(how_to_get(command)).of(&spec.name).at(at("command")));
     }
     if let Some(file) = env_file.as_ref().filter(|file| !setup.env().path(file, here).is_file()) {
-        let fault = Fault::error(FaultKind::Unreadable, format!("the file of variables {file:?} does not exist"));
+        let fault =
+            Fault::error(FaultKind::Unreadable, format!("the file of variables {file:?} does not exist"));
         faults.push(fault.hint("mend the path").of(&spec.name).at(at("env_file")));
     }
     faults
@@ -87,13 +108,23 @@ fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failur
     let specs: Vec<ServerSpec> = rows.filter_map(|row| row.spec.clone()).collect();
     for spec in &specs {
         let secrets = Secrets::load(&setup.folders);
-        let open = |id: &str| asks_for(spec, id) && setup.env().filled(&input_variable(id)).is_none() && secrets.get(spec, id).is_none();
+        let open = |id: &str| {
+            asks_for(spec, id)
+                && setup.env().filled(&input_variable(id)).is_none()
+                && secrets.get(spec, id).is_none()
+        };
         for input in spec.inputs.iter().filter(|input| open(&input.id)) {
-            let choices = if input.options.is_empty() { String::new() } else { format!(" ({})", input.options.join(", ")) };
+            let choices = if input.options.is_empty() {
+                String::new()
+            } else {
+                format!(" ({})", input.options.join(", "))
+            };
             let question = format!("{}: {}{choices}: ", spec.name, kitbag::text::visible(&input.description));
             let answer = if input.password { hidden(&question) } else { ask(&question) };
             let answer = answer.filter(|answer| !answer.is_empty()).or_else(|| input.default.clone());
-            if let Some(answer) = answer.filter(|answer| input.options.is_empty() || input.options.contains(answer)) {
+            if let Some(answer) =
+                answer.filter(|answer| input.options.is_empty() || input.options.contains(answer))
+            {
                 Secrets::keep(&setup.folders, spec, &input.id, &Secret::new(answer))?;
             }
         }

@@ -19,7 +19,8 @@ use crate::terminal::{BAD, GOOD, ODD, TITLE, is_interactive, lines, plural, styl
 pub(crate) fn run(context: &mut Context) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     if context.global.json {
-        let found = setup.searched.iter().filter(|place| place.exists).map(|place| place.file.to_string_lossy());
+        let found =
+            setup.searched.iter().filter(|place| place.exists).map(|place| place.file.to_string_lossy());
         let value = json!({
             "switched_on": setup.switched_on,
             "user": setup.user.as_str(),
@@ -38,7 +39,10 @@ pub(crate) fn run(context: &mut Context) -> Result<Exit, Failure> {
 fn describe(setup: &Setup) -> String {
     let mut text = format!("{} {}\n", styled(TITLE, "Kitbag"), env!("CARGO_PKG_VERSION"));
     if !setup.switched_on {
-        text += &format!("\n{}\n", styled(ODD, "MCP is switched off by AGENT_ENABLE_MCP: agents run without these servers."));
+        text += &format!(
+            "\n{}\n",
+            styled(ODD, "MCP is switched off by AGENT_ENABLE_MCP: agents run without these servers.")
+        );
     }
     section(&mut text, setup, "used", "Servers in use", &[State::Used]);
     section(&mut text, setup, "off", "Switched off", &[State::Disabled]);
@@ -47,7 +51,10 @@ fn describe(setup: &Setup) -> String {
     found(&mut text, setup);
     if setup.merged.servers.is_empty() {
         let looked = setup.searched.len();
-        let _ = write!(text, "\nNo MCP servers found; looked in {looked} places (kitbag config --verbose lists them).\n");
+        let _ = write!(
+            text,
+            "\nNo MCP servers found; looked in {looked} places (kitbag config --verbose lists them).\n"
+        );
     }
     problems(&mut text, setup);
     next(&mut text, setup);
@@ -94,7 +101,8 @@ fn section(text: &mut String, setup: &Setup, mark: &str, title: &str, states: &[
 }
 
 fn broken(text: &mut String, setup: &Setup) {
-    let rows: Vec<&Server> = setup.merged.servers.iter().filter(|row| row.state == State::Broken && !is_foreign(row)).collect();
+    let rows: Vec<&Server> =
+        setup.merged.servers.iter().filter(|row| row.state == State::Broken && !is_foreign(row)).collect();
     if rows.is_empty() {
         return;
     }
@@ -104,7 +112,11 @@ fn broken(text: &mut String, setup: &Setup) {
         let worst = row.faults.iter().max_by_key(|fault| fault.severity);
         let place = worst.and_then(|fault| fault.place.as_ref()).unwrap_or(&row.origin.place);
         let at = format!("{}:{}", short(setup, &place.file), place.line);
-        table.add_row([visible(&row.name), worst.map(|fault| visible(&fault.message)).unwrap_or_default(), at]);
+        table.add_row([
+            visible(&row.name),
+            worst.map(|fault| visible(&fault.message)).unwrap_or_default(),
+            at,
+        ]);
     }
     text.push_str(&lines(&table));
 }

@@ -10,8 +10,11 @@ mod switch;
 
 pub(crate) use show::{describe, describe_for_review};
 
+use std::path::{Path, PathBuf};
+
 use kitbag::registry::Registry;
 use kitbag::{ServerName, Setup};
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -64,16 +67,33 @@ fn registry(context: &Context, setup: &Setup) -> Result<Registry, Failure> {
 }
 
 /// Says what was done, in words or as JSON.
-fn done(context: &mut Context, verb: &str, name: &ServerName, file: &std::path::Path) {
+fn done(context: &mut Context, verb: &str, name: &ServerName, file: &Path) {
     if context.global.json {
-        context.print_json(&serde_json::json!({"done": verb, "name": name.as_str(), "file": file.to_string_lossy()}));
+        context.print_json(&done_json(verb, name, file));
     } else {
-        let preposition = match verb {
-            "removed" => "from",
-            "added" => "to",
-            "imported" => "into",
-            _ => "in",
-        };
-        context.remark(format!("{verb} {name} {preposition} {}", file.display()));
+        say_done(context, verb, name, file);
     }
+}
+
+/// The same for a command that may do it several times: one list.
+fn all_done(context: &mut Context, verb: &str, all: &[(&ServerName, PathBuf)]) {
+    if context.global.json {
+        context.print_json(&all.iter().map(|(name, file)| done_json(verb, name, file)).collect());
+    } else {
+        all.iter().for_each(|(name, file)| say_done(context, verb, name, file));
+    }
+}
+
+fn done_json(verb: &str, name: &ServerName, file: &Path) -> Value {
+    json!({"done": verb, "name": name.as_str(), "file": file.to_string_lossy()})
+}
+
+fn say_done(context: &mut Context, verb: &str, name: &ServerName, file: &Path) {
+    let preposition = match verb {
+        "removed" => "from",
+        "added" => "to",
+        "imported" => "into",
+        _ => "in",
+    };
+    context.remark(format!("{verb} {name} {preposition} {}", file.display()));
 }

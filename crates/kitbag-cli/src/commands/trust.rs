@@ -1,8 +1,11 @@
 //! `kitbag trust`: what files of the working folder would start, shown in full, approved one by one.
 
+use std::path::Path;
+
 use kitbag::Setup;
 use kitbag::config::layers::{Server, State};
 use kitbag::registry::{Approval, Trust};
+use kitbag::text::{MASK, names_secret, redact_words, visible};
 use serde_json::{Value, json};
 
 use super::servers::describe_for_review;
@@ -58,7 +61,7 @@ fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, 
     let mut approvals = Vec::new();
     let ask = is_interactive() && !context.global.quiet;
     if let Some(approval) = setup.held_settings() {
-        context.print(format!("{} {}\n", styled(DIM, "settings"), approval.file.display()));
+        context.print(settings(&approval.file));
         if ask && confirm("Approve these settings?") {
             approvals.push(approval.clone());
         }
@@ -79,9 +82,16 @@ fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, 
 fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) -> Result<Exit, Failure> {
     let mut approvals: Vec<Approval> = Vec::new();
     let wanted = |name: &str| args.all || args.names.iter().any(|wanted| wanted == name);
-    approvals.extend(held.iter().filter(|row| wanted(&row.name)).filter_map(|row| row.spec.as_ref()).map(|spec| setup.approval(spec)));
+    approvals.extend(
+        held.iter()
+            .filter(|row| wanted(&row.name))
+            .filter_map(|row| row.spec.as_ref())
+            .map(|spec| setup.approval(spec)),
+    );
     approvals.extend(setup.held_settings().filter(|_| wanted(SETTINGS)).cloned());
-    if let Some(missing) = args.names.iter().find(|name| !approvals.iter().any(|approval| approval.server == **name)) {
+    if let Some(missing) =
+        args.names.iter().find(|name| !approvals.iter().any(|approval| approval.server == **name))
+    {
         let failure = Failure::new(Exit::NotFound, format!("{missing} is not held"));
         return Err(failure.hint("`kitbag trust` shows what is"));
     }
@@ -92,20 +102,47 @@ fn keep(context: &mut Context, setup: &Setup, approvals: &[Approval]) -> Result<
     if !approvals.is_empty() {
         Trust::approve(&setup.folders, approvals)?;
     }
+    if context.global.json {
+        context.print_json(&json!({"approved": approvals.iter().map(as_json).collect::<Vec<_>>()}));
+        return Ok(Exit::Done);
+    }
     for approval in approvals {
         context.remark(format!("approved {} of {}", approval.server, approval.file.display()));
     }
     Ok(Exit::Done)
 }
 
+/// A folder's settings as they stand, secrets masked.
+fn settings(file: &Path) -> String {
+    let mut text = format!("{} {}\n", styled(DIM, "settings"), file.display());
+    for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
+        let shown = match line.split_once('=') {
+            Some((key, _)) if names_secret(key.trim()) => format!("{key}= {MASK}"),
+            _ => redact_words(line.split(' ')).join(" "),
+        };
+        text += &format!("  {}\n", visible(&shown));
+    }
+    text
+}
+
+fn as_json(approval: &Approval) -> Value {
+    json!({"file": approval.file.to_string_lossy(), "server": approval.server, "hash": approval.hash})
+}
+
 fn revoke(context: &mut Context, setup: &Setup, names: &[String]) -> Result<Exit, Failure> {
-    let here = |approval: &Approval| names.contains(&approval.server) && approval.file.starts_with(setup.env().cwd());
+    let here = |approval: &Approval| {
+        names.contains(&approval.server) && approval.file.starts_with(setup.env().cwd())
+    };
     let given: Vec<&Approval> = setup.trust().approvals().iter().filter(|approval| here(approval)).collect();
     if let Some(missing) = names.iter().find(|name| !given.iter().any(|approval| approval.server == **name)) {
         let failure = Failure::new(Exit::NotFound, format!("{missing} was not approved in this folder"));
         return Err(failure.hint("`kitbag trust --list` shows every approval"));
     }
     Trust::revoke(&setup.folders, here)?;
+    if context.global.json {
+        context.print_json(&json!({"revoked": given.into_iter().map(as_json).collect::<Vec<_>>()}));
+        return Ok(Exit::Done);
+    }
     for approval in given {
         context.remark(format!("{} of {} is held again", approval.server, approval.file.display()));
     }
@@ -115,8 +152,7 @@ fn revoke(context: &mut Context, setup: &Setup, names: &[String]) -> Result<Exit
 fn list(context: &mut Context, setup: &Setup) -> Result<Exit, Failure> {
     let approvals = setup.trust().approvals();
     if context.global.json {
-        let row = |approval: &Approval| json!({"file": approval.file.to_string_lossy(), "server": approval.server, "hash": approval.hash});
-        context.print_json(&approvals.iter().map(row).collect());
+        context.print_json(&approvals.iter().map(as_json).collect());
     } else {
         for approval in approvals {
             context.print(format!("{}  {}\n", approval.server, styled(DIM, approval.file.display())));

@@ -17,12 +17,19 @@ pub struct Folders {
 
 impl Folders {
     /// `KITBAG_HOME` moves all three; otherwise the XDG folders, also on macOS; `APPDATA` on Windows.
+    ///
+    /// Without a home there are no files of our own. The working folder is never taken for it: whoever wrote
+    /// that folder would then speak as the user.
     pub fn of(env: &Env) -> Self {
         if let Some(home) = env.filled("KITBAG_HOME") {
             let home = env.path(home, env.cwd());
-            return Self { config: home.join("config"), state: home.join("state"), cache: home.join("cache") };
+            return Self {
+                config: home.join("config"),
+                state: home.join("state"),
+                cache: home.join("cache"),
+            };
         }
-        let home = env.home().map_or_else(|| env.cwd().to_owned(), ToOwned::to_owned);
+        let home = env.home().map_or_else(|| PathBuf::from("/nonexistent"), ToOwned::to_owned);
         let base = |variable: &str, windows: &str, otherwise: &str| {
             let absolute = env.filled(variable).map(PathBuf::from).filter(|path| path.is_absolute());
             let windows = env.filled(windows).filter(|_| cfg!(windows)).map(PathBuf::from);

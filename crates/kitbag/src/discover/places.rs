@@ -100,6 +100,9 @@ pub fn host_files(env: &Env) -> Vec<Found> {
 
 /// Every place in the working folder where servers may be named.
 pub fn project_files(env: &Env) -> Vec<Found> {
-    let found = |(host, name): &(Option<&str>, &str)| Found { dialect: host.and_then(Dialect::by_id), file: env.cwd().join(name) };
+    let found = |(host, name): &(Option<&str>, &str)| Found {
+        dialect: host.and_then(Dialect::by_id),
+        file: env.cwd().join(name),
+    };
     PROJECT.iter().map(found).collect()
 }

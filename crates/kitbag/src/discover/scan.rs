@@ -13,19 +13,27 @@ pub(crate) fn text_of(file: &Path, limits: &Limits) -> Result<Option<String>, Bo
         let fault = Fault::error(FaultKind::Unreadable, format!("cannot be read: {error}"));
         Box::new(fault.hint("check the file's permissions").at(Place::file(file)))
     };
-    let opened = match fs::File::open(file) {
-        Ok(opened) => opened,
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => return Ok(None),
+    // Looked at before it is opened: opening a pipe already waits, for ever if nobody writes.
+    match fs::metadata(file) {
+        Ok(meta) if meta.is_file() => {}
+        Ok(_) => {
+            let fault = Fault::error(FaultKind::Unreadable, "is a folder, pipe or device, not a file");
+            return Err(Box::new(fault.hint("put a file in its place, or remove it").at(Place::file(file))));
+        }
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(unreadable(error)),
-    };
-    // A pipe or device would hold us up for ever.
-    if !opened.metadata().map_err(unreadable)?.is_file() {
-        return Ok(None);
     }
     let mut bytes = Vec::new();
-    opened.take(limits.config_file as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    fs::File::open(file)
+        .map_err(unreadable)?
+        .take(limits.config_file as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
     if limits.config_file < bytes.len() {
-        let fault = Fault::error(FaultKind::TooLarge, format!("file is larger than {} bytes", limits.config_file));
+        let fault =
+            Fault::error(FaultKind::TooLarge, format!("file is larger than {} bytes", limits.config_file));
         return Err(Box::new(fault.at(Place::file(file))));
     }
     decode(bytes).map(Some).ok_or_else(|| {
@@ -37,6 +45,9 @@ pub(crate) fn text_of(file: &Path, limits: &Limits) -> Result<Option<String>, Bo
 /// UTF-8, or the UTF-16 that some Windows editors write, told by its byte order mark.
 fn decode(bytes: Vec<u8>) -> Option<String> {
     let wide = |bytes: &[u8], unit: fn([u8; 2]) -> u16| {
+        if !bytes.len().is_multiple_of(2) {
+            return None;
+        }
         let units: Vec<u16> = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]])).collect();
         String::from_utf16(&units).ok()
     };
@@ -48,9 +59,16 @@ fn decode(bytes: Vec<u8>) -> Option<String> {
 }
 
 /// Reads one file of servers, if it is there.
-pub fn read_file(file: &Path, dialect: Option<&'static Dialect>, workspace: &Path, limits: &Limits) -> Option<Document> {
+pub fn read_file(
+    file: &Path,
+    dialect: Option<&'static Dialect>,
+    workspace: &Path,
+    limits: &Limits,
+) -> Option<Document> {
     match text_of(file, limits) {
-        Ok(text) => text.map(|text| read(file, &text, Reading { dialect, workspace: Some(workspace), limits })),
+        Ok(text) => {
+            text.map(|text| read(file, &text, Reading { dialect, workspace: Some(workspace), limits }))
+        }
         Err(fault) => Some(unread(file, dialect, *fault)),
     }
 }
@@ -72,12 +90,20 @@ pub enum Folder {
 }
 
 /// Reads every file of a folder, in order of name. A folder that is not there is empty.
-pub fn read_folder(folder: &Path, kind: Folder, dialect: Option<&'static Dialect>, limits: &Limits) -> (Vec<Document>, Vec<Fault>) {
+pub fn read_folder(
+    folder: &Path,
+    kind: Folder,
+    dialect: Option<&'static Dialect>,
+    limits: &Limits,
+) -> (Vec<Document>, Vec<Fault>) {
     let mut faults = Vec::new();
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in entries(folder, &mut faults) {
         let path = entry.path();
-        let known = path.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "json" | "jsonc" | "yaml" | "yml" | "toml"));
+        let known = path
+            .extension()
+            .and_then(|e| e.to_str())
+            .is_some_and(|e| matches!(e, "json" | "jsonc" | "yaml" | "yml" | "toml"));
         let link = kind == Folder::User && entry.file_type().is_ok_and(|kind| kind.is_symlink());
         if link {
             let fault = Fault::warning(FaultKind::Unreadable, "a link in a user's folder is not followed");
@@ -109,7 +135,9 @@ pub fn user_folders(folder: &Path) -> Vec<(UserId, PathBuf)> {
 fn entries(folder: &Path, faults: &mut Vec<Fault>) -> Vec<fs::DirEntry> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.filter_map(Result::ok).collect(),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Vec::new(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            Vec::new()
+        }
         Err(error) => {
             let fault = Fault::error(FaultKind::Unreadable, format!("folder cannot be read: {error}"));
             faults.push(fault.hint("check the folder's permissions").at(Place::file(folder)));

@@ -41,13 +41,19 @@ impl Lookup for Values<'_> {
 }
 
 /// What the working folder's `.env` gives to the references of a server: part of what an approval covers.
-pub(crate) fn seen(spec: &ServerSpec, env: &Env, dot_env: &BTreeMap<String, String>) -> Vec<(String, String)> {
+pub(crate) fn seen(
+    spec: &ServerSpec,
+    env: &Env,
+    dot_env: &BTreeMap<String, String>,
+) -> Vec<(String, String)> {
     let templates = spec.templates();
-    let names = templates.iter().flat_map(|(_, template)| template.pieces()).filter_map(|piece| match piece {
-        Piece::Var { name, .. } if env.get(name).is_none() => Some(name),
-        _ => None,
-    });
-    let mut seen: Vec<(String, String)> = names.filter_map(|name| Some((name.clone(), dot_env.get(name)?.clone()))).collect();
+    let names =
+        templates.iter().flat_map(|(_, template)| template.pieces()).filter_map(|piece| match piece {
+            Piece::Var { name, .. } if env.get(name).is_none() => Some(name),
+            _ => None,
+        });
+    let mut seen: Vec<(String, String)> =
+        names.filter_map(|name| Some((name.clone(), dot_env.get(name)?.clone()))).collect();
     seen.sort();
     seen.dedup();
     seen

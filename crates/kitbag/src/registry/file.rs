@@ -44,15 +44,29 @@ pub(super) fn read(file: &Path) -> Result<String, FileError> {
 /// Replaces a file's text in one step, keeping its permissions; a new file is for its owner alone. A link
 /// stays a link: what it points to is replaced.
 pub fn write(file: &Path, text: &str) -> Result<(), FileError> {
+    replace(file, text, |fresh, target| match fs::metadata(target) {
+        Ok(meta) => fresh.set_permissions(meta.permissions()),
+        Err(_) => Ok(()),
+    })
+}
+
+/// The same for a file that only its owner may read, whoever could before.
+pub(super) fn write_private(file: &Path, text: &str) -> Result<(), FileError> {
+    replace(file, text, |_, _| Ok(()))
+}
+
+fn replace(
+    file: &Path,
+    text: &str,
+    permit: impl Fn(&File, &Path) -> io::Result<()>,
+) -> Result<(), FileError> {
     let target = fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
     let folder = target.parent().unwrap_or(Path::new("."));
     create_folder(folder)?;
     let failed = FileError::of("write", file);
     let mut fresh = Builder::new().prefix(".kitbag-").tempfile_in(folder).map_err(&failed)?;
     fresh.write_all(text.as_bytes()).map_err(&failed)?;
-    if let Ok(meta) = fs::metadata(&target) {
-        fresh.as_file().set_permissions(meta.permissions()).map_err(&failed)?;
-    }
+    permit(fresh.as_file(), &target).map_err(&failed)?;
     fresh.as_file().sync_all().map_err(&failed)?;
     fresh.persist(&target).map_err(|error| failed(error.error))?;
     Ok(())
@@ -64,7 +78,8 @@ pub fn backup(file: &Path) -> Result<Option<PathBuf>, FileError> {
         return Ok(None);
     }
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let copy = (1..).map(|n| file.with_file_name(format!("{name}.kitbag-{n}.bak"))).find(|copy| !copy.exists());
+    let copy =
+        (1..).map(|n| file.with_file_name(format!("{name}.kitbag-{n}.bak"))).find(|copy| !copy.exists());
     let copy = copy.unwrap_or_else(|| file.with_extension("bak"));
     fs::copy(file, &copy).map_err(FileError::of("copy", file))?;
     Ok(Some(copy))

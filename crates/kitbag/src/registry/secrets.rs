@@ -38,7 +38,7 @@ impl Secrets {
         secrets.0.version = 1;
         secrets.0.inputs.entry(scope(spec)).or_default().insert(id.to_owned(), answer.expose().to_owned());
         let text = serde_json::to_string_pretty(&secrets.0).unwrap_or_default() + "\n";
-        file::write(&folders.state.join("secrets.json"), &text)?;
+        file::write_private(&folders.state.join("secrets.json"), &text)?;
         drop(lock);
         Ok(secrets)
     }

@@ -37,8 +37,11 @@ impl Trust {
     /// Reads the approvals.
     pub fn load(folders: &Folders) -> Self {
         let file = folders.state.join("trust.json");
-        let text = file::read(&file).unwrap_or_default();
-        let stored: Option<Stored> = if text.trim().is_empty() { Some(Stored::default()) } else { serde_json::from_str(&text).ok() };
+        let stored = match file::read(&file) {
+            Ok(text) if text.trim().is_empty() => Some(Stored::default()),
+            Ok(text) => serde_json::from_str(&text).ok(),
+            Err(_) => None,
+        };
         Self { damaged: stored.is_none(), approvals: stored.unwrap_or_default().approvals, file }
     }
 

@@ -18,6 +18,8 @@ pub(super) struct Gathered<'a> {
     dot_env: BTreeMap<String, String>,
     switched_on: bool,
     held_settings: Option<Approval>,
+    /// Whether `MCP_HUB_URL` stands in for all files.
+    hub: bool,
 }
 
 impl<'a> Gathered<'a> {
@@ -37,6 +39,7 @@ impl<'a> Gathered<'a> {
             dot_env: BTreeMap::new(),
             switched_on: env_servers::is_switched_on(env.get("AGENT_ENABLE_MCP")),
             held_settings: None,
+            hub: false,
         }
     }
 
@@ -54,19 +57,34 @@ impl<'a> Gathered<'a> {
         };
         self.project();
         self.hosts(hosts);
-        self.switched_on = env_servers::is_switched_on(self.env.get("AGENT_ENABLE_MCP").or(self.dot_env.get("AGENT_ENABLE_MCP").map(String::as_str)));
+        self.switched_on = env_servers::is_switched_on(
+            self.env.get("AGENT_ENABLE_MCP").or(self.dot_env.get("AGENT_ENABLE_MCP").map(String::as_str)),
+        );
         self.variables();
     }
 
-    /// Other programs' files; used when the request or the settings name the program.
-    pub(super) fn hosts(&mut self, asked: &BTreeSet<String>) {
-        let mut wanted = asked.clone();
-        wanted.extend(self.settings.iter().flat_map(|(_, settings)| &settings.hosts).map(|host| host.value.clone()));
-        for place in host_files(self.env) {
-            let Some(dialect) = place.dialect else { continue };
-            let used = wanted.contains(dialect.id) || wanted.contains("all");
-            self.file(Layer::Host(dialect.id), used, &place.file, Some(dialect));
+    /// Other programs' files; used when the request or the settings name the program, listed otherwise.
+    fn hosts(&mut self, asked: &BTreeSet<String>) {
+        for (dialect, file, used) in self.host_places(asked) {
+            self.file(Layer::Host(dialect.id), used, &file, Some(dialect));
         }
+    }
+
+    /// Other programs' files that were asked for, and no others.
+    pub(super) fn asked_hosts(&mut self, asked: &BTreeSet<String>) {
+        for (dialect, file, _) in self.host_places(asked).into_iter().filter(|(.., used)| *used) {
+            self.file(Layer::Host(dialect.id), true, &file, Some(dialect));
+        }
+    }
+
+    fn host_places(&self, asked: &BTreeSet<String>) -> Vec<(&'static Dialect, PathBuf, bool)> {
+        let mut wanted = asked.clone();
+        wanted.extend(
+            self.settings.iter().flat_map(|(_, settings)| &settings.hosts).map(|host| host.value.clone()),
+        );
+        let used = |dialect: &Dialect| wanted.contains(dialect.id) || wanted.contains("all");
+        let places = host_files(self.env).into_iter();
+        places.filter_map(|place| Some((place.dialect?, place.file, used(place.dialect?)))).collect()
     }
 
     /// Kitbag's own folder.
@@ -99,9 +117,13 @@ impl<'a> Gathered<'a> {
         if !self.is_ours(&file) {
             self.project_settings(&file);
         }
+        let real = |file: &Path| file.canonicalize().ok();
+        let hosts: Vec<PathBuf> =
+            host_files(self.env).into_iter().filter_map(|host| real(&host.file)).collect();
         for place in project_files(self.env) {
             // In the home folder a program's own file would show a second time, as if it were a project's.
-            let own = host_files(self.env).iter().any(|host| host.file == place.file) || self.is_ours(&place.file);
+            let own =
+                real(&place.file).is_some_and(|file| hosts.contains(&file)) || self.is_ours(&place.file);
             if !own {
                 self.file(Layer::Project, true, &place.file, place.dialect);
             }
@@ -114,14 +136,23 @@ impl<'a> Gathered<'a> {
 
     /// A folder's settings count as a whole or not at all.
     fn project_settings(&mut self, file: &Path) {
-        let Ok(Some(text)) = text_of(file, &self.limits) else { return self.searched(Layer::Project, file, false) };
+        let text = match text_of(file, &self.limits) {
+            Ok(Some(text)) => text,
+            Ok(None) => return self.searched(Layer::Project, file, false),
+            Err(fault) => {
+                self.faults.push(*fault);
+                return self.searched(Layer::Project, file, true);
+            }
+        };
         let approval = project::settings_approval(file, &text);
         if self.trust.holds(&approval) {
             return self.settings(file, Layer::Project);
         }
         self.searched(Layer::Project, file, true);
-        let fault = Fault::note(FaultKind::Untrusted, "this folder's settings are not used until you approve them");
-        self.faults.push(fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file)));
+        let fault =
+            Fault::note(FaultKind::Untrusted, "this folder's settings are not used until you approve them");
+        self.faults
+            .push(fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file)));
         self.held_settings = Some(approval);
     }
 
@@ -147,11 +178,18 @@ impl<'a> Gathered<'a> {
                 self.folder(&path, layer.clone());
             } else if !self.file(layer.clone(), true, &path, None) {
                 let fault = Fault::error(FaultKind::Unreadable, format!("{} does not exist", path.display()));
-                self.faults.push(fault.hint("mend the path, or remove it from [sources] files").at(named.place.clone()));
+                self.faults.push(
+                    fault.hint("mend the path, or remove it from [sources] files").at(named.place.clone()),
+                );
             }
         }
         if let Some(folder) = &settings.servers_dir {
             let path = self.env.path(&folder.value, &base);
+            if !path.is_dir() {
+                let fault =
+                    Fault::error(FaultKind::Unreadable, format!("{} is not a folder", path.display()));
+                self.faults.push(fault.hint("mend the path, or remove servers_dir").at(folder.place.clone()));
+            }
             self.folder(&path, layer.clone());
         }
         self.settings.push((file.to_owned(), settings));
@@ -167,8 +205,12 @@ impl<'a> Gathered<'a> {
             if user == self.user {
                 let (documents, faults) = read_folder(&theirs, Folder::User, None, &self.limits);
                 self.faults.extend(faults);
-                // A project's folder cannot speak for a user; what it holds needs approval like the rest.
-                let layer = if layer == Layer::Project { Layer::Project } else { Layer::User(user.clone()) };
+                let layer = match &layer {
+                    // A project's folder cannot speak for a user; what it holds needs approval like the rest.
+                    // In a named folder the user's files come after everybody's, and so win.
+                    Layer::Project | Layer::Flags => layer.clone(),
+                    _ => Layer::User(user.clone()),
+                };
                 self.take(documents, &layer);
             }
             self.users.insert(user);
@@ -199,18 +241,34 @@ impl<'a> Gathered<'a> {
         let (token, headers) = (self.env.get("MCP_TOKEN"), self.env.get("MCP_HEADERS"));
         if let Some(url) = self.env.filled("MCP_HUB_URL") {
             self.documents.clear();
+            self.hub = true;
             let document = of_variable("MCP_HUB_URL", url, token, headers);
-            self.documents.extend(document.map(|document| Layered { layer: Layer::Env, used: true, document }));
+            self.documents.extend(document.map(|document| Layered {
+                layer: Layer::Env,
+                used: true,
+                document,
+            }));
         }
         if let Some(url) = self.env.filled("MCP_URL") {
             let document = of_variable("MCP_URL", url, token, headers);
-            self.documents.extend(document.map(|document| Layered { layer: Layer::Env, used: true, document }));
-        } else if let Some(url) = self.dot_env.get("MCP_URL").filter(|_| self.env.get("MCP_URL").is_none()) {
+            self.documents.extend(document.map(|document| Layered {
+                layer: Layer::Env,
+                used: true,
+                document,
+            }));
+        } else if let Some(url) =
+            self.dot_env.get("MCP_URL").filter(|_| self.env.get("MCP_URL").is_none() && !self.hub)
+        {
             // A file of the working folder says so: it is that folder's server, and waits for approval.
             let given = |name: &str| self.dot_env.get(name).map(String::as_str);
             let file: Arc<Path> = Arc::from(self.env.cwd().join(".env").as_path());
-            let document = of_variable("MCP_URL", url, given("MCP_TOKEN"), given("MCP_HEADERS")).map(|document| moved(document, &file));
-            self.documents.extend(document.map(|document| Layered { layer: Layer::Project, used: true, document }));
+            let document = of_variable("MCP_URL", url, given("MCP_TOKEN"), given("MCP_HEADERS"))
+                .map(|document| moved(document, &file));
+            self.documents.extend(document.map(|document| Layered {
+                layer: Layer::Project,
+                used: true,
+                document,
+            }));
         }
     }
 
@@ -225,11 +283,16 @@ impl<'a> Gathered<'a> {
         let mut merged = merge(self.documents, &is_approved);
         merged.faults.splice(0..0, self.faults);
         if trust.is_damaged() {
-            let fault = Fault::warning(FaultKind::Syntax, "the file of approvals is damaged; nothing counts as approved");
+            let fault = Fault::warning(
+                FaultKind::Syntax,
+                "the file of approvals is damaged; nothing counts as approved",
+            );
             merged.faults.push(fault.hint("approve again with `kitbag trust`").at(Place::file(trust.file())));
         }
         for (file, settings) in &self.settings {
-            override_servers(&mut merged, file, settings);
+            let faults = override_servers(&mut merged, file, settings);
+            // What a file says about servers of other files is idle, not wrong, while a hub replaces them.
+            merged.faults.extend(faults.into_iter().filter(|_| !self.hub));
         }
         Setup {
             folders,
@@ -249,7 +312,8 @@ impl<'a> Gathered<'a> {
 }
 
 /// What `[servers.x]` says about the servers that count.
-fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Settings) {
+fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Settings) -> Vec<Fault> {
+    let mut faults = Vec::new();
     for (name, over) in &settings.servers {
         let counts = |row: &Server| row.name == *name && matches!(row.state, State::Used | State::Disabled);
         let counting = merged.servers.iter().position(counts);
@@ -262,13 +326,21 @@ fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Setti
             }
             _ if defined => {}
             _ => {
-                let near = nearest(name, merged.servers.iter().map(|row| row.name.as_str())).map(str::to_owned);
-                let fault = Fault::warning(FaultKind::LooseToggle, format!("[servers.{name}] speaks of a server that no file defines"));
-                let hint = near.map_or_else(|| format!("remove it from {}, or add the server", file.display()), |near| format!("did you mean {near:?}?"));
-                merged.faults.push(fault.hint(hint).at(over.place.clone()));
+                let near =
+                    nearest(name, merged.servers.iter().map(|row| row.name.as_str())).map(str::to_owned);
+                let fault = Fault::warning(
+                    FaultKind::LooseToggle,
+                    format!("[servers.{name}] speaks of a server that no file defines"),
+                );
+                let hint = near.map_or_else(
+                    || format!("remove it from {}, or add the server", file.display()),
+                    |near| format!("did you mean {near:?}?"),
+                );
+                faults.push(fault.hint(hint).at(over.place.clone()));
             }
         }
     }
+    faults
 }
 
 /// A document with the one server a variable gives.
@@ -277,7 +349,13 @@ fn of_variable(variable: &str, url: &str, token: Option<&str>, headers: Option<&
     let spec = spec?;
     let place = spec.origin.place.clone();
     let loaded = Loaded { name: spec.name.to_string(), place: place.clone(), spec: Some(spec), faults };
-    Some(Document { file: place.file, dialect: Dialect::by_id("env")?, servers: vec![loaded], toggles: Vec::new(), faults: Vec::new() })
+    Some(Document {
+        file: place.file,
+        dialect: Dialect::by_id("env")?,
+        servers: vec![loaded],
+        toggles: Vec::new(),
+        faults: Vec::new(),
+    })
 }
 
 /// The same document as if it stood in a file.

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kitbag_core::config::env as env_servers;
-use kitbag_core::{Fault, Limits, ServerSpec};
 use kitbag_core::names::fingerprint;
+use kitbag_core::{Fault, Limits, ServerSpec};
 
 use crate::Env;
 use crate::discover::{seen_in_dot_env, text_of};
@@ -15,7 +15,11 @@ use crate::registry::Approval;
 /// What an approval of a server is bound to.
 pub(super) fn approval(spec: &ServerSpec, env: &Env, dot_env: &BTreeMap<String, String>) -> Approval {
     let seen = seen_in_dot_env(spec, env, dot_env);
-    Approval { file: spec.origin.place.file.to_path_buf(), server: spec.name.to_string(), hash: spec.trust_hash(&seen) }
+    Approval {
+        file: spec.origin.place.file.to_path_buf(),
+        server: spec.name.to_string(),
+        hash: spec.trust_hash(&seen),
+    }
 }
 
 /// What an approval of a folder's settings is bound to: every byte of the file.
@@ -27,6 +31,9 @@ pub(super) fn settings_approval(file: &Path, text: &str) -> Approval {
 /// The variables of the working folder's `.env`.
 pub(super) fn dot_env(env: &Env, limits: &Limits) -> (BTreeMap<String, String>, Vec<Fault>) {
     let file = env.cwd().join(".env");
+    if file.is_dir() {
+        return (BTreeMap::new(), Vec::new()); // Some keep a virtual environment under this name.
+    }
     match text_of(&file, limits) {
         Err(fault) => (BTreeMap::new(), vec![*fault]),
         Ok(None) => (BTreeMap::new(), Vec::new()),

@@ -7,7 +7,7 @@ use kitbag::registry::Registry;
 use kitbag::{ServerName, ServerSpec, Setup, Severity};
 use serde_json::{Map, Value, json};
 
-use super::{done, registry};
+use super::{all_done, done, registry};
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 
@@ -33,19 +33,19 @@ pub(crate) struct Args {
     #[arg(long, value_name = "JSON")]
     paste: Option<String>,
     /// A variable for the program (repeatable)
-    #[arg(long, value_name = "NAME=VALUE")]
+    #[arg(long, value_name = "NAME=VALUE", conflicts_with_all = ["url", "paste"])]
     env: Vec<String>,
     /// A header for the address (repeatable)
-    #[arg(long, value_name = "NAME: VALUE")]
+    #[arg(long, value_name = "NAME: VALUE", conflicts_with_all = ["command", "paste"])]
     header: Vec<String>,
     /// A bearer token for the address, best as a reference such as ${TOKEN}
-    #[arg(long, value_name = "TOKEN", requires = "url")]
+    #[arg(long, value_name = "TOKEN", requires = "url", conflicts_with_all = ["command", "paste"])]
     bearer: Option<String>,
     /// Where the program runs
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["url", "paste"])]
     cwd: Option<String>,
     /// stdio, http, sse or auto
-    #[arg(long)]
+    #[arg(long, conflicts_with = "paste")]
     transport: Option<String>,
 }
 
@@ -55,7 +55,10 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     match &args.paste {
         Some(text) => pasted(context, &setup, &registry, args, text),
         None => {
-            let name = args.name.as_deref().ok_or_else(|| Failure::new(Exit::Usage, "a server needs a name").hint("kitbag servers add <name> -- <command>"))?;
+            let name = args.name.as_deref().ok_or_else(|| {
+                Failure::new(Exit::Usage, "a server needs a name")
+                    .hint("kitbag servers add <name> -- <command>")
+            })?;
             let name = server_name(name)?;
             let file = registry.add_entry(&name, &entry(args)?)?;
             warn_if_shadowed(context, &setup, &name);
@@ -103,31 +106,57 @@ fn named(pairs: &[String], sign: char) -> Result<Value, Failure> {
     };
     let form = if sign == '=' { "--env NAME=VALUE" } else { "--header 'Name: value'" };
     let pairs: Option<Map<String, Value>> = pairs.iter().map(split).collect();
-    pairs.map(Value::Object).ok_or_else(|| Failure::new(Exit::Usage, format!("a value after --{} has no {sign:?}", if sign == '=' { "env" } else { "header" })).hint(form))
+    pairs.map(Value::Object).ok_or_else(|| {
+        Failure::new(
+            Exit::Usage,
+            format!("a value after --{} has no {sign:?}", if sign == '=' { "env" } else { "header" }),
+        )
+        .hint(form)
+    })
 }
 
-fn pasted(context: &mut Context, setup: &Setup, registry: &Registry, args: &Args, text: &str) -> Result<Exit, Failure> {
+fn pasted(
+    context: &mut Context,
+    setup: &Setup,
+    registry: &Registry,
+    args: &Args,
+    text: &str,
+) -> Result<Exit, Failure> {
     let text = if text == "-" { stdin()? } else { text.to_owned() };
     let document = read_pasted(&text, &setup.limits);
     let faults = document.faults.iter().chain(document.servers.iter().flat_map(|loaded| &loaded.faults));
     let faults: Vec<_> = faults.cloned().collect();
     context.faults(&faults);
-    let mut specs: Vec<ServerSpec> = document.servers.iter().filter_map(|loaded| loaded.spec.clone()).collect();
+    let mut specs: Vec<ServerSpec> =
+        document.servers.iter().filter_map(|loaded| loaded.spec.clone()).collect();
     let unusable = document.servers.len() - specs.len();
-    if let (Some(name), [spec]) = (&args.name, specs.as_mut_slice()) {
-        spec.name = server_name(name)?;
+    match (&args.name, specs.as_mut_slice()) {
+        (Some(name), [spec]) => spec.name = server_name(name)?,
+        (Some(name), [_, _, ..]) => {
+            let failure =
+                Failure::new(Exit::Usage, format!("{} servers cannot all be called {name}", specs.len()));
+            return Err(failure.hint("leave the name out: pasted servers bring their own"));
+        }
+        _ => {}
     }
     if specs.iter().any(|spec| spec.name.as_str() == "<pasted>") {
-        return Err(Failure::new(Exit::Config, "the pasted server has no name").hint("kitbag servers add <name> --paste …"));
+        return Err(Failure::new(Exit::Config, "the pasted server has no name")
+            .hint("kitbag servers add <name> --paste …"));
     }
-    if specs.is_empty() || faults.iter().any(|fault| fault.severity == Severity::Error && fault.server.is_none()) {
-        return Err(Failure::new(Exit::Config, "nothing was added").hint("mend the pasted text as shown above"));
+    if specs.is_empty()
+        || faults.iter().any(|fault| fault.severity == Severity::Error && fault.server.is_none())
+    {
+        let failure = Failure::new(Exit::Config, "nothing was added");
+        return Err(match faults.is_empty() {
+            true => failure.hint(
+                "no server is named in the pasted text: {\"mcpServers\": {\"name\": {\"command\": …}}}",
+            ),
+            false => failure.hint("mend the pasted text as shown above"),
+        });
     }
-    for spec in &specs {
-        let file = registry.add(spec)?;
-        warn_if_shadowed(context, setup, &spec.name);
-        done(context, "added", &spec.name, &file);
-    }
+    let files = registry.add_all(&specs)?;
+    specs.iter().for_each(|spec| warn_if_shadowed(context, setup, &spec.name));
+    all_done(context, "added", &specs.iter().map(|spec| &spec.name).zip(files).collect::<Vec<_>>());
     Ok(if 0 < unusable { Exit::Config } else { Exit::Done })
 }
 
@@ -142,7 +171,11 @@ fn stdin() -> Result<String, Failure> {
 fn warn_if_shadowed(context: &mut Context, setup: &Setup, name: &ServerName) {
     use kitbag::config::layers::{Layer, State};
     let above = |layer: &Layer| matches!(layer, Layer::Project | Layer::User(_) | Layer::Env | Layer::Flags);
-    let row = setup.merged.servers.iter().find(|row| row.name == name.as_str() && row.state == State::Used && above(&row.layer));
+    let row = setup
+        .merged
+        .servers
+        .iter()
+        .find(|row| row.name == name.as_str() && row.state == State::Used && above(&row.layer));
     if let Some(row) = row.filter(|_| context.global.user.is_none()) {
         context.remark(format!("note: {} in {} is used instead", name, row.origin.place));
     }

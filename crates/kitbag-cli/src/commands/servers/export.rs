@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use kitbag::config::export::{self, Secrets, Target};
 use kitbag::config::layers::State;
-use kitbag::config::tree::Format;
-use kitbag::config::edit;
+use kitbag::config::tree::{self, Format, Node};
+use kitbag::config::{Source, edit};
 use kitbag::registry::{backup, write};
 use kitbag::{ServerSpec, Setup};
 use serde_json::Value;
@@ -55,7 +55,9 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let secrets = if args.show_secrets { Secrets::Written } else { Secrets::Masked };
     let shown = value(secrets, &specs);
     if !args.show_secrets && shown != value(Secrets::Written, &specs) {
-        context.remark("values that may be secrets are shown as ***; --show-secrets prints them, --write writes them");
+        context.remark(
+            "values that may be secrets are shown as ***; --show-secrets prints them, --write writes them",
+        );
     }
     context.print_json(&shown);
     match &args.write {
@@ -73,9 +75,13 @@ fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, 
     }
     let spec = |name: &String| {
         let row = show::find(setup, &server_name(name)?)?;
-        let refused = |exit: Exit| Failure::new(exit, format!("{name} is {} and cannot be exported", row.state.as_str()));
+        let refused = |exit: Exit| {
+            Failure::new(exit, format!("{name} is {} and cannot be exported", row.state.as_str()))
+        };
         match &row.spec {
-            Some(_) if row.state == State::Held => Err(refused(Exit::Held).hint(format!("kitbag trust {name}"))),
+            Some(_) if row.state == State::Held => {
+                Err(refused(Exit::Held).hint(format!("kitbag trust {name}")))
+            }
             Some(spec) => Ok(spec),
             None => Err(refused(Exit::Config).hint("kitbag doctor")),
         }
@@ -85,11 +91,15 @@ fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, 
 
 /// Sets each entry in the file and leaves the rest as it is.
 fn write_into(context: &mut Context, target: Target, file: &Path, value: &Value) -> Result<Exit, Failure> {
-    let left = |error: edit::EditError| Failure::new(Exit::Config, format!("{} was left as it is: {error}", file.display()));
+    let left = |error: edit::EditError| {
+        Failure::new(Exit::Config, format!("{} was left as it is: {error}", file.display()))
+    };
     let mut text = match std::fs::read_to_string(file) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(Failure::new(Exit::Config, format!("cannot read {}: {error}", file.display()))),
+        Err(error) => {
+            return Err(Failure::new(Exit::Config, format!("cannot read {}: {error}", file.display())));
+        }
     };
     let wrapper = target.wrapper();
     let pointer: String = wrapper.iter().map(|key| format!("/{key}")).collect();
@@ -100,12 +110,45 @@ fn write_into(context: &mut Context, target: Target, file: &Path, value: &Value)
                 text = edit::set(&text, &path, entry).map_err(left)?;
             }
         }
-        Some(list) => text = edit::set(&text, wrapper, list).map_err(left)?,
+        Some(Value::Array(entries)) => {
+            let list = joined(file, &text, wrapper, entries);
+            text = edit::set(&text, wrapper, &list).map_err(left)?;
+            let switch = [wrapper.first().copied().unwrap_or_default(), "enabled"];
+            if node(file, &text).is_some_and(|root| root.at_path(&switch).is_none()) {
+                text = edit::set(&text, &switch, &true.into()).map_err(left)?;
+            }
+        }
+        Some(_) => {}
         None => {}
     }
     let copy = backup(file)?;
     write(file, &text)?;
-    let kept = copy.map(|copy| format!("; the file as it was is kept in {}", copy.display())).unwrap_or_default();
+    if context.global.json {
+        let copy = copy.as_ref().map(|copy| copy.to_string_lossy());
+        context.print_json(
+            &serde_json::json!({"done": "wrote", "file": file.to_string_lossy(), "backup": copy}),
+        );
+        return Ok(Exit::Done);
+    }
+    let kept =
+        copy.map(|copy| format!("; the file as it was is kept in {}", copy.display())).unwrap_or_default();
     context.remark(format!("wrote {}{kept}", file.display()));
     Ok(Exit::Done)
+}
+
+/// The entries of a list that stands in a file, with ours put in or replaced.
+fn joined(file: &Path, text: &str, wrapper: &[&str], ours: &[Value]) -> Value {
+    let there = node(file, text).and_then(|root| root.at_path(wrapper).map(Node::to_json));
+    let mut all = there.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
+    for entry in ours {
+        match all.iter_mut().find(|known| known.get("name") == entry.get("name")) {
+            Some(known) => *known = entry.clone(),
+            None => all.push(entry.clone()),
+        }
+    }
+    Value::Array(all)
+}
+
+fn node(file: &Path, text: &str) -> Option<Node> {
+    tree::parse(&Source::new(file, text), Format::Json, &kitbag::Limits::default()).ok()
 }

@@ -5,7 +5,7 @@ use kitbag::registry::{Registry, RegistryError};
 use kitbag::text::visible;
 use kitbag::{ServerSpec, Setup};
 
-use super::{done, registry};
+use super::{all_done, registry};
 use crate::commands::overview::{short, target};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -25,6 +25,9 @@ pub(crate) struct Args {
 
 pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
+    if let Some(host) = &args.from {
+        kitbag::setup::check_hosts(std::slice::from_ref(host))?;
+    }
     let from = |row: &&Server| args.from.as_deref().is_none_or(|host| row.origin.dialect == host);
     let named = |row: &&Server| args.names.is_empty() || args.names.contains(&row.name);
     let rows: Vec<&Server> = found(&setup).into_iter().filter(from).filter(named).collect();
@@ -34,6 +37,9 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     if rows.is_empty() {
         context.remark("nothing to import: no servers were found in other programs' files");
+        if context.global.json {
+            context.print_json(&serde_json::Value::Array(Vec::new()));
+        }
         return Ok(Exit::Done);
     }
     if args.names.is_empty() && !args.all {
@@ -54,7 +60,8 @@ pub(crate) fn offer(context: &mut Context, setup: &Setup) -> Result<Exit, Failur
     let rows = found(setup);
     context.remark("");
     preview(context, setup, &rows);
-    if !confirm("Use these servers with Kitbag? They are copied into its own file; nothing else is changed.") {
+    if !confirm("Use these servers with Kitbag? They are copied into its own file; nothing else is changed.")
+    {
         return Ok(Exit::Done);
     }
     take(context, &Registry::shared(&setup.folders), &rows)
@@ -75,10 +82,11 @@ fn preview(context: &mut Context, setup: &Setup, rows: &[&Server]) {
 /// Copies the servers; two programs may use one name for different things, then the first one stays.
 fn take(context: &mut Context, registry: &Registry, rows: &[&Server]) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
+    let mut taken = Vec::new();
     let specs: Vec<&ServerSpec> = rows.iter().filter_map(|row| row.spec.as_ref()).collect();
     for spec in specs {
         match registry.add(spec) {
-            Ok(file) => done(context, "imported", &spec.name, &file),
+            Ok(file) => taken.push((&spec.name, file)),
             Err(error @ RegistryError::Duplicate { .. }) => {
                 context.remark(format!("left out {} of {}: {error}", spec.name, spec.origin.place));
                 exit = Exit::Config;
@@ -86,5 +94,6 @@ fn take(context: &mut Context, registry: &Registry, rows: &[&Server]) -> Result<
             Err(error) => return Err(error.into()),
         }
     }
+    all_done(context, "imported", &taken);
     Ok(exit)
 }

@@ -29,16 +29,29 @@ pub(super) fn run(context: &mut Context) -> Result<Exit, Failure> {
             let place = place.trim_end_matches(":0").to_owned();
             let worst = row.faults.iter().max_by_key(|fault| fault.severity);
             let what = match row.state {
-                State::Broken | State::Foreign => worst.map(|fault| visible(&fault.message)).unwrap_or_default(),
+                State::Broken | State::Foreign => {
+                    worst.map(|fault| visible(&fault.message)).unwrap_or_default()
+                }
                 _ => target(row),
             };
-            table.add_row([visible(&row.name).into(), state(row.state), via.into(), what.into(), place.into()]);
+            table.add_row([
+                visible(&row.name).into(),
+                state(row.state),
+                via.into(),
+                what.into(),
+                place.into(),
+            ]);
         }
         let text = lines(&table);
         context.print(text);
-        let marked = rows.iter().flat_map(|row| &row.faults).filter(|fault| Severity::Warning <= fault.severity).count();
+        let marked = rows
+            .iter()
+            .flat_map(|row| &row.faults)
+            .filter(|fault| Severity::Warning <= fault.severity)
+            .count();
         if 0 < marked {
-            context.remark(format!("{} in these entries; `kitbag doctor` shows them", plural(marked, "fault")));
+            context
+                .remark(format!("{} in these entries; `kitbag doctor` shows them", plural(marked, "fault")));
         }
     }
     context.faults(&setup.merged.faults);

@@ -38,7 +38,12 @@ pub(super) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server
     setup.merged.get(name).ok_or_else(|| {
         let near = nearest(name.as_str(), setup.merged.servers.iter().map(|row| row.name.as_str()));
         let failure = Failure::new(Exit::NotFound, format!("no server is called {name}"));
-        failure.hint(near.map_or_else(|| "kitbag servers list".to_owned(), |near| format!("kitbag servers show {near}")))
+        failure.hint(
+            near.map_or_else(
+                || "kitbag servers list".to_owned(),
+                |near| format!("kitbag servers show {near}"),
+            ),
+        )
     })
 }
 
@@ -53,7 +58,8 @@ pub(crate) fn describe_for_review(row: &Server) -> String {
 }
 
 fn describe_values(row: &Server, values: impl Iterator<Item = (String, Value)>) -> String {
-    let mut text = format!("{} ({}, {})\n", styled(TITLE, visible(&row.name)), row.state.as_str(), row.origin.place);
+    let mut text =
+        format!("{} ({}, {})\n", styled(TITLE, visible(&row.name)), row.state.as_str(), row.origin.place);
     for (key, value) in values {
         let place = row.spec.as_ref().and_then(|spec| spec.places.get(key.trim_end_matches("_ms")));
         let place = place.map(|place| styled(DIM, format!("  # {place}"))).unwrap_or_default();
@@ -69,7 +75,9 @@ fn shown_lines(key: &str, value: &Value) -> Vec<(String, bool)> {
     match value {
         Value::Object(map) => {
             let last = map.len();
-            let line = |(index, (name, value)): (usize, (&String, &Value))| (format!("{key}.{} = {}", visible(name), plain(value)), index + 1 == last);
+            let line = |(index, (name, value)): (usize, (&String, &Value))| {
+                (format!("{key}.{} = {}", visible(name), plain(value)), index + 1 == last)
+            };
             map.iter().enumerate().map(line).collect()
         }
         other => vec![(format!("{key} = {}", plain(other)), true)],

@@ -1,5 +1,7 @@
 //! `kitbag servers enable` and `disable`.
 
+use kitbag::config::layers::State;
+
 use super::{done, registry};
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
@@ -15,5 +17,12 @@ pub(super) fn run(context: &mut Context, args: &Args, enabled: bool) -> Result<E
     let setup = context.setup()?;
     let file = registry(context, &setup)?.switch(&name, enabled, &setup.merged)?;
     done(context, if enabled { "enabled" } else { "disabled" }, &name, &file);
+    match setup.merged.get(&name).map(|row| row.state) {
+        Some(State::Found) => context.remark(format!(
+            "note: it is another program's and not used yet; `kitbag servers import {name}` takes it over"
+        )),
+        Some(State::Held) => context.remark(format!("note: it is held; `kitbag trust {name}` approves it")),
+        _ => {}
+    }
     Ok(Exit::Done)
 }

@@ -1,0 +1,185 @@
+//! S2.24: configuration for other programs.
+
+use crate::house::House;
+
+const TARGETS: [&str; 5] = ["claude", "cursor", "qwen", "lmstudio", "openai"];
+
+#[test]
+fn s2_24_the_endpoint_for_every_program() {
+    let house = House::new();
+    for target in TARGETS {
+        let ran = house
+            .run(&["servers", "export", "--to", target, "--endpoint", "http://127.0.0.1:7777/mcp"])
+            .exits(0);
+        assert_eq!(ran.err, "");
+        insta::assert_snapshot!(format!("endpoint_{target}"), ran.out);
+    }
+    let ran = house
+        .run(&["servers", "export", "--to", "claude", "--endpoint", "http://x/mcp", "--name", "tools"])
+        .exits(0);
+    assert_eq!(ran.json()["mcpServers"]["tools"]["url"], "http://x/mcp");
+    house.run(&["servers", "export", "--to", "clod"]).fails(2, "claude");
+}
+
+#[test]
+fn s2_24_what_is_exported_reads_back_as_the_same_server() {
+    let house = House::new();
+    for target in TARGETS {
+        let file = house.at(&format!("{target}.json"));
+        house
+            .run(&[
+                "servers",
+                "export",
+                "--to",
+                target,
+                "--endpoint",
+                "http://127.0.0.1:7777/mcp",
+                "--write",
+                &file,
+            ])
+            .exits(0);
+        let shown = house.run(&["servers", "show", "kitbag", "--json", "--config", &file]).exits(0).json();
+        assert_eq!(
+            (&shown["url"], &shown["state"]),
+            (&"http://127.0.0.1:7777/mcp".into(), &"used".into()),
+            "{target}"
+        );
+        assert_ne!(shown["transport"], "sse", "{target}");
+    }
+}
+
+#[test]
+fn s2_24_write_keeps_a_backup_and_every_other_byte() {
+    let house = House::new();
+    let before = "// mine\r\n{\r\n  \"theme\": \"dark\", // keep\r\n  \"mcpServers\": {\r\n    \"other\": {\"command\": \"x\",   \"odd\": 1}\r\n  },\r\n  \"z\": [1,2 ,3]\r\n}\r\n";
+    let file = house.put("home/.cursor/mcp.json", before);
+    let file = file.to_str().unwrap();
+    let args =
+        ["servers", "export", "--to", "cursor", "--endpoint", "http://127.0.0.1:7777/mcp", "--write", file];
+    let ran = house.run(&args).exits(0);
+    let after = house.text("home/.cursor/mcp.json");
+    let (head, tail) = before.split_once("\"odd\": 1}").unwrap();
+    assert!(after.starts_with(head) && after.ends_with(tail), "{after}");
+    assert!(after.contains("\"url\": \"http://127.0.0.1:7777/mcp\""), "{after}");
+    assert_eq!(house.text("home/.cursor/mcp.json.kitbag-1.bak"), before);
+    assert!(ran.err.contains("mcp.json.kitbag-1.bak"), "{}", ran.err);
+    // A second time: the first copy stays.
+    house.run(&args).exits(0);
+    assert_eq!(house.text("home/.cursor/mcp.json"), after);
+    assert_eq!(house.text("home/.cursor/mcp.json.kitbag-1.bak"), before);
+}
+
+#[test]
+fn s2_24_write_keeps_the_servers_of_a_list() {
+    let house = House::new();
+    let before = "{\n  \"mcp\": {\n    \"enabled\": true,\n    \"servers\": [\n      {\"name\": \"theirs\", \"url\": \"http://t/mcp\", \"odd\": [1,  2]}\n    ]\n  },\n  \"z\": 1\n}\n";
+    let file = house.put("openai.json", before);
+    let args = [
+        "servers",
+        "export",
+        "--to",
+        "openai",
+        "--endpoint",
+        "http://127.0.0.1:7777/mcp",
+        "--write",
+        file.to_str().unwrap(),
+    ];
+    house.run(&args).exits(0);
+    let names = |house: &House| -> Vec<String> {
+        let file: serde_json::Value = serde_json::from_str(&house.text("openai.json")).unwrap();
+        file["mcp"]["servers"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    assert_eq!(names(&house), ["theirs", "kitbag"]);
+    house.run(&args).exits(0);
+    assert_eq!(names(&house), ["theirs", "kitbag"], "the second time the entry is replaced");
+    // A new file is switched on.
+    let args = [
+        "servers",
+        "export",
+        "--to",
+        "openai",
+        "--endpoint",
+        "http://127.0.0.1:7777/mcp",
+        "--write",
+        "new.json",
+    ];
+    house.run(&args).exits(0);
+    let new: serde_json::Value = serde_json::from_str(&house.text("project/new.json")).unwrap();
+    assert_eq!(new["mcp"]["enabled"], true, "{new}");
+}
+
+#[test]
+fn s2_24_yaml_is_never_written() {
+    let house = House::new();
+    for name in ["config.yaml", "config.yml", "config.toml"] {
+        let file = house.put(name, "extensions: {}\n");
+        let ran = house
+            .run(&[
+                "servers",
+                "export",
+                "--to",
+                "claude",
+                "--endpoint",
+                "http://x/mcp",
+                "--write",
+                file.to_str().unwrap(),
+            ])
+            .exits(3);
+        assert_eq!(ran.json()["mcpServers"]["kitbag"]["url"], "http://x/mcp", "the snippet is printed");
+        assert!(ran.err.contains(name) && ran.err.contains("by hand"), "{}", ran.err);
+        assert_eq!(house.text(name), "extensions: {}\n");
+    }
+    assert_eq!(house.files("").len(), 3);
+}
+
+#[test]
+fn s2_24_a_broken_file_is_left_as_it_is() {
+    let house = House::new();
+    for text in ["{\"mcpServers\": {", "[]", "{\"mcpServers\": []}"] {
+        let file = house.put("broken.json", text);
+        house
+            .run(&[
+                "servers",
+                "export",
+                "--to",
+                "claude",
+                "--endpoint",
+                "http://x/mcp",
+                "--write",
+                file.to_str().unwrap(),
+            ])
+            .fails(3, "broken.json");
+        assert_eq!(house.text("broken.json"), text);
+    }
+    assert_eq!(house.files("").len(), 1, "no backup of what was not changed");
+}
+
+#[test]
+fn s2_24_servers_in_the_words_of_each_program() {
+    let house = House::new();
+    house.put(
+        "kit/config/mcp.json",
+        r#"{"mcpServers": {
+          "local": {"command": "npx", "args": ["-y", "x"], "env": {"KEY": "${MY_KEY}", "LITERAL": "PLANTED-SECRET"}, "cwd": "/srv"},
+          "off": {"command": "x", "enabled": false},
+          "old": {"url": "https://o.example.com/sse", "transport": "sse"},
+          "remote": {"url": "https://r.example.com/mcp", "transport": "http", "auth": {"type": "bearer", "token": "${TOKEN}"}}
+        }}"#,
+    );
+    house.put("project/.mcp.json", r#"{"mcpServers": {"held": {"command": "x"}}}"#);
+    for target in TARGETS {
+        let ran = house.run(&["servers", "export", "--to", target]).exits(0);
+        assert!(!ran.all().contains("PLANTED"));
+        insta::assert_snapshot!(format!("servers_{target}"), ran.out);
+    }
+    house.run(&["servers", "export", "held", "--to", "claude"]).fails(6, "kitbag trust held");
+    let file = house.at("out.json");
+    house.run(&["servers", "export", "local", "--to", "claude", "--write", &file]).exits(0);
+    let written: serde_json::Value = serde_json::from_str(&house.text("out.json")).unwrap();
+    assert_eq!(written["mcpServers"]["local"]["env"]["LITERAL"], "PLANTED-SECRET");
+}

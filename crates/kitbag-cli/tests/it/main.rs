@@ -1,0 +1,20 @@
+//! Tests of the real binary, each in a house of its own: no shared state, no network.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod house;
+mod pty;
+
+mod elysia;
+mod exits;
+mod export;
+mod folders;
+mod hosts;
+mod looks;
+mod masks;
+mod paste;
+mod races;
+mod registry;
+mod shapes;
+mod trust;
+mod users;
+mod variables;

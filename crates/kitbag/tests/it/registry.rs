@@ -1,0 +1,141 @@
+//! The registry by itself: several threads, several files, whole or not at all.
+
+use kitbag::registry::{Approval, Registry, RegistryError, Secrets, Trust};
+use kitbag::{Secret, ServerName, ServerSpec};
+use serde_json::json;
+
+use crate::{House, user};
+
+fn name(text: &str) -> ServerName {
+    ServerName::parse(text).unwrap()
+}
+
+fn spec(house: &House, text: &str) -> ServerSpec {
+    let file = house.put("spec.json", json!({"mcpServers": {text: {"command": text}}}).to_string());
+    let request = kitbag::Request { configs: vec![file], ..house.request() };
+    let setup = kitbag::Setup::discover(&request).unwrap();
+    setup.used().next().unwrap().clone()
+}
+
+#[test]
+fn s2_13_threads_do_not_lose_each_others_servers() {
+    let house = House::new();
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let folders = house.folders();
+            scope.spawn(move || {
+                Registry::shared(&folders)
+                    .add_entry(&name(&format!("s{n}")), &json!({"command": "x"}))
+                    .unwrap()
+            });
+        }
+    });
+    assert_eq!(house.setup().used().count(), 8);
+}
+
+#[test]
+fn s2_13_several_are_added_together_or_not_at_all() {
+    let house = House::new();
+    let registry = Registry::shared(&house.folders());
+    registry.add(&spec(&house, "b")).unwrap();
+    let before = house.text("kit/config/mcp.json");
+    let specs = ["a", "b", "c"].map(|text| spec(&house, text));
+    let refused = registry.add_all(&specs).unwrap_err();
+    assert!(matches!(&refused, RegistryError::Duplicate { name, .. } if name.as_str() == "b"), "{refused}");
+    assert_eq!(house.text("kit/config/mcp.json"), before);
+    registry.add_all(&[specs[0].clone(), specs[2].clone()]).unwrap();
+    assert_eq!(house.states(), "a=used b=used c=used");
+}
+
+#[test]
+fn s2_13_an_entry_without_a_way_to_reach_it_is_refused() {
+    let house = House::new();
+    let registry = Registry::shared(&house.folders());
+    for entry in [
+        json!({}),
+        json!({"enabled": false}),
+        json!({"args": ["x"]}),
+        json!(5),
+        json!(null),
+        json!({"command": ""}),
+    ] {
+        let refused = registry.add_entry(&name("x"), &entry);
+        assert!(matches!(refused, Err(RegistryError::Invalid { .. })), "{entry}: {refused:?}");
+    }
+    assert!(!house.path("kit/config/mcp.json").exists());
+}
+
+#[test]
+fn s2_13_a_users_second_server_of_one_file_name_gets_a_file_of_its_own() {
+    let house = House::new();
+    std::fs::create_dir_all(house.path("kit/config/servers/user_ada")).unwrap();
+    house.put("kit/config/servers/user_ada/x.json", r#"{"name": "other", "command": "y"}"#);
+    let registry = Registry::of_user(&house.folders(), &user("ada"));
+    let file = registry.add_entry(&name("x"), &json!({"command": "x"})).unwrap();
+    assert_eq!(file, house.path("kit/config/servers/user_ada/x-2.json"));
+    let setup =
+        kitbag::Setup::discover(&kitbag::Request { user: Some(user("ada")), ..house.request() }).unwrap();
+    assert_eq!(crate::states(&setup), "other=used x=used");
+    registry.switch(&name("x"), false, &setup.merged).unwrap();
+    registry.remove(&name("x"), &setup.merged).unwrap();
+    assert_eq!(house.text("kit/config/servers/user_ada/x.json"), r#"{"name": "other", "command": "y"}"#);
+    assert!(!file.exists());
+}
+
+#[test]
+fn t33_a_registry_writes_through_no_link() {
+    let house = House::new();
+    std::fs::create_dir_all(house.path("kit/config/servers/user_bob")).unwrap();
+    std::os::unix::fs::symlink(
+        house.path("kit/config/servers/user_bob"),
+        house.path("kit/config/servers/user_ada"),
+    )
+    .unwrap();
+    let refused =
+        Registry::of_user(&house.folders(), &user("ada")).add_entry(&name("x"), &json!({"command": "x"}));
+    assert!(matches!(refused, Err(RegistryError::Link(_))), "{refused:?}");
+    assert_eq!(std::fs::read_dir(house.path("kit/config/servers/user_bob")).unwrap().count(), 0);
+}
+
+#[test]
+fn s2_13_a_shared_file_that_is_a_link_stays_one() {
+    let house = House::new();
+    let dotfiles = house.put("dotfiles/mcp.json", "{}\n");
+    std::fs::create_dir_all(house.path("kit/config")).unwrap();
+    std::os::unix::fs::symlink(&dotfiles, house.path("kit/config/mcp.json")).unwrap();
+    Registry::shared(&house.folders()).add_entry(&name("x"), &json!({"command": "x"})).unwrap();
+    assert!(house.path("kit/config/mcp.json").is_symlink());
+    assert!(house.text("dotfiles/mcp.json").contains("\"x\""));
+}
+
+#[test]
+fn t32_approvals_of_two_processes_are_both_kept() {
+    let house = House::new();
+    let approval =
+        |n: usize| Approval { file: house.path(".mcp.json"), server: format!("s{n}"), hash: "h".into() };
+    std::thread::scope(|scope| {
+        for n in 0..8 {
+            let (folders, approval) = (house.folders(), approval(n));
+            scope.spawn(move || Trust::approve(&folders, &[approval]).unwrap());
+        }
+    });
+    let trust = Trust::load(&house.folders());
+    assert!((0..8).all(|n| trust.holds(&approval(n))));
+    // A new approval of one entry replaces the old one.
+    Trust::approve(&house.folders(), &[Approval { hash: "other".into(), ..approval(0) }]).unwrap();
+    let trust = Trust::load(&house.folders());
+    assert!(!trust.holds(&approval(0)) && trust.approvals().len() == 8);
+}
+
+#[test]
+fn s1_12_answers_do_not_print_and_belong_to_their_file() {
+    let house = House::new();
+    let asking = spec(&house, "a");
+    Secrets::keep(&house.folders(), &asking, "key", &Secret::new("PLANTED-SECRET")).unwrap();
+    let secrets = Secrets::load(&house.folders());
+    assert_eq!(secrets.get(&asking, "key").unwrap().expose(), "PLANTED-SECRET");
+    assert!(!format!("{secrets:?}").contains("PLANTED"));
+    let mut elsewhere = asking.clone();
+    elsewhere.origin.place.file = std::sync::Arc::from(house.path("other.json").as_path());
+    assert!(secrets.get(&elsewhere, "key").is_none());
+}
