@@ -21,24 +21,24 @@ pub fn entry(spec: &ServerSpec) -> Value {
     put("description", spec.description.clone().into());
     match &spec.link {
         Link::Stdio(program) => {
-            put("command", program.command.as_ref().map(text).into());
-            put("args", program.args.iter().map(text).collect::<Vec<_>>().into());
+            put("command", program.command.as_ref().map(Template::in_our_words).into());
+            put("args", program.args.iter().map(Template::in_our_words).collect::<Vec<_>>().into());
             put("env", texts(&program.env));
             put("env_vars", program.pass.clone().into());
-            put("envFile", program.env_file.as_ref().map(text).into());
-            put("cwd", program.cwd.as_ref().map(text).into());
+            put("envFile", program.env_file.as_ref().map(Template::in_our_words).into());
+            put("cwd", program.cwd.as_ref().map(Template::in_our_words).into());
         }
         Link::Remote(endpoint) => {
             if endpoint.transport != Transport::Auto {
                 put("transport", endpoint.transport.as_str().into());
             }
-            put("url", text(&endpoint.url).into());
+            put("url", endpoint.url.in_our_words().into());
             put("headers", texts(&endpoint.headers));
             match &endpoint.auth {
                 Auth::None => {}
-                Auth::Bearer(token) => put("auth", json!({"type": "bearer", "token": text(token)})),
+                Auth::Bearer(token) => put("auth", json!({"type": "bearer", "token": token.in_our_words()})),
                 Auth::Header { name, value } => {
-                    put("auth", json!({"type": "custom", "header": name, "token": text(value)}))
+                    put("auth", json!({"type": "custom", "header": name, "token": value.in_our_words()}))
                 }
             }
         }
@@ -57,8 +57,11 @@ pub fn entry(spec: &ServerSpec) -> Value {
     if !spec.enabled {
         put("enabled", false.into());
     }
+    let filtered = !spec.filter.include.is_empty() || !spec.filter.exclude.is_empty();
     for (key, value) in &spec.extra.0 {
-        if !matches!(key.as_str(), "connection" | "settings" | "source") {
+        // What our own keys say already is not said twice.
+        let said = matches!(key.as_str(), "connection" | "settings" | "source") || key == "tools" && filtered;
+        if !said {
             entry.entry(key.clone()).or_insert_with(|| value.clone());
         }
     }
@@ -71,18 +74,8 @@ pub fn asks_for(spec: &ServerSpec, id: &str) -> bool {
     spec.templates().iter().any(|(_, template)| template.pieces().iter().any(refers))
 }
 
-fn text(template: &Template) -> String {
-    template.spelt(|piece| match piece {
-        Piece::Text(text) => text.clone(),
-        Piece::Var { name, default: None } => format!("${{{name}}}"),
-        Piece::Var { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
-        Piece::Input(id) => format!("${{input:{id}}}"),
-        Piece::Folder(folder) => format!("${{{}}}", folder.as_str()),
-    })
-}
-
 fn texts(pairs: &[(String, Template)]) -> Value {
-    pairs.iter().map(|(name, value)| (name.clone(), Value::from(text(value)))).collect::<Map<_, _>>().into()
+    pairs.iter().map(|(name, value)| (name.clone(), Value::from(value.in_our_words()))).collect::<Map<_, _>>().into()
 }
 
 fn input(input: &Input) -> Value {

@@ -299,9 +299,10 @@ impl ServerSpec {
         }
     }
 
-    /// Equal for two entries that start or reach the same thing in the same way, as written.
+    /// Equal for two entries that start or reach the same thing in the same way, however each spells its
+    /// references.
     pub fn fingerprint(&self) -> String {
-        hex(&self.digest(Sha256::new()).finalize()[..16])
+        hex(&self.digest(Sha256::new(), Template::in_our_words).finalize()[..16])
     }
 
     /// What an approval is bound to: the file and everything that decides what runs, as written.
@@ -314,38 +315,38 @@ impl ServerSpec {
         for (name, value) in seen {
             put(&mut sha, &format!("seen {name}"), value);
         }
-        hex(&self.digest(sha).finalize())
+        hex(&self.digest(sha, |text| text.written().to_owned()).finalize())
     }
 
     /// Names of the file's choice stand behind a blank, so that none can pass for one of ours: a variable
     /// called `arg` must not equal an argument.
-    fn digest(&self, mut sha: Sha256) -> Sha256 {
+    fn digest(&self, mut sha: Sha256, text_of: impl Fn(&Template) -> String) -> Sha256 {
         match &self.link {
             Link::Stdio(program) => {
-                program.command.iter().for_each(|text| put(&mut sha, "command", text.written()));
-                program.args.iter().for_each(|text| put(&mut sha, "arg", text.written()));
+                program.command.iter().for_each(|text| put(&mut sha, "command", &text_of(text)));
+                program.args.iter().for_each(|text| put(&mut sha, "arg", &text_of(text)));
                 let mut env: Vec<_> = program.env.iter().collect();
                 env.sort_by_key(|(name, _)| name);
-                env.iter().for_each(|(name, text)| put(&mut sha, &format!("env {name}"), text.written()));
+                env.iter().for_each(|(name, text)| put(&mut sha, &format!("env {name}"), &text_of(text)));
                 let mut pass = program.pass.clone();
                 pass.sort();
                 pass.iter().for_each(|name| put(&mut sha, "pass", name));
-                program.env_file.iter().for_each(|text| put(&mut sha, "env_file", text.written()));
-                program.cwd.iter().for_each(|text| put(&mut sha, "cwd", text.written()));
+                program.env_file.iter().for_each(|text| put(&mut sha, "env_file", &text_of(text)));
+                program.cwd.iter().for_each(|text| put(&mut sha, "cwd", &text_of(text)));
             }
             Link::Remote(endpoint) => {
                 put(&mut sha, "transport", endpoint.transport.as_str());
-                put(&mut sha, "url", endpoint.url.written());
+                put(&mut sha, "url", &text_of(&endpoint.url));
                 let mut headers: Vec<_> =
                     endpoint.headers.iter().map(|(n, v)| (n.to_ascii_lowercase(), v)).collect();
                 headers.sort_by(|a, b| a.0.cmp(&b.0));
                 headers
                     .iter()
-                    .for_each(|(name, text)| put(&mut sha, &format!("header {name}"), text.written()));
+                    .for_each(|(name, text)| put(&mut sha, &format!("header {name}"), &text_of(text)));
                 match &endpoint.auth {
                     Auth::None => {}
-                    Auth::Bearer(text) => put(&mut sha, "bearer", text.written()),
-                    Auth::Header { name, value } => put(&mut sha, &format!("auth {name}"), value.written()),
+                    Auth::Bearer(text) => put(&mut sha, "bearer", &text_of(text)),
+                    Auth::Header { name, value } => put(&mut sha, &format!("auth {name}"), &text_of(value)),
                 }
             }
         }

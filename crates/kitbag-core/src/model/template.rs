@@ -153,6 +153,17 @@ impl Template {
         self.shown_by(redact_url)
     }
 
+    /// Spelt as Kitbag's own files spell it.
+    pub fn in_our_words(&self) -> String {
+        self.spelt(|piece| match piece {
+            Piece::Text(text) => text.clone(),
+            Piece::Var { name, default: None } => format!("${{{name}}}"),
+            Piece::Var { name, default: Some(default) } => format!("${{{name}:-{default}}}"),
+            Piece::Input(id) => format!("${{input:{id}}}"),
+            Piece::Folder(folder) => format!("${{{}}}", folder.as_str()),
+        })
+    }
+
     /// Put together anew, piece by piece, as another program would spell it.
     pub fn spelt(&self, spell: impl Fn(&Piece) -> String) -> String {
         self.pieces.iter().map(spell).collect()

@@ -2,6 +2,7 @@
 
 use jsonc_parser::ast::{ObjectPropName, Value};
 use jsonc_parser::common::Ranged;
+use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
 use super::{Budget, Node, Pair, Tree, too_large};
@@ -32,6 +33,12 @@ pub(super) fn parse(source: &Source<'_>, limits: &Limits) -> Result<Node, Box<Fa
             return Box::new(source.mark(fault.hint("end the text with \""), source.position(quote)));
         }
         let at = source.position(byte);
+        if matches!(error.kind(), ParseErrorKind::UnterminatedObject | ParseErrorKind::UnterminatedArray) {
+            // What is missing is missing at the end; where it began helps to see what.
+            let fault = Fault::error(FaultKind::Syntax, "not valid JSON: the file ends too early");
+            let hint = format!("what opens at line {}, column {} is not closed", at.line, at.column);
+            return Box::new(source.mark(fault.hint(hint), source.position(source.text().trim_end().len())));
+        }
         let fault =
             Fault::error(FaultKind::Syntax, format!("not valid JSON: {}", plain(&error.kind().to_string())));
         let fault = match hint(source.text(), byte) {
