@@ -36,7 +36,7 @@ pub(crate) enum Incoming<'a> {
 /// Why a connection is over, in one line fit to be shown.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Closed(pub String);
+pub(crate) struct Closed(pub(crate) String);
 
 /// Lines that could not be written: which of them certainly never left.
 #[derive(Debug)]

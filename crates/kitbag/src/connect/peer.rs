@@ -52,7 +52,7 @@ pub(crate) struct Clocks {
 
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
-pub enum RequestError {
+pub(crate) enum RequestError {
     /// It never left: calling again cannot do harm.
     #[error("{0}")]
     NotSent(Closed),

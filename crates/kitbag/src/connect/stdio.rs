@@ -68,8 +68,6 @@ pub(crate) struct Process {
     pub(crate) sink: Stdin,
     pub(crate) source: Stdout,
     pub(crate) pid: Option<u32>,
-    /// How it ended, once it has.
-    pub(crate) ended: watch::Receiver<Option<ExitStatus>>,
 }
 
 /// Starts a server. It ends when `stop` is cancelled, or by itself.
@@ -85,8 +83,8 @@ pub(crate) fn start(start: &Start<'_>, tail: Arc<Tail>, tasks: &TaskTracker, sto
     tasks.spawn(drain(stderr, tail.clone()));
     let server = start.server.to_string();
     tasks.spawn(reap(child, told, stop.clone(), start.end, start.launcher.clone(), server));
-    let source = Stdout { pipe: stdout, framer: Framer::new(start.line), ended: ended.clone(), tail, over: false };
-    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid, ended })
+    let source = Stdout { pipe: stdout, framer: Framer::new(start.line), ended, tail, over: false };
+    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid })
 }
 
 fn command(start: &Start<'_>) -> Result<Command, StartError> {
