@@ -6,6 +6,7 @@ use kitbag_core::ServerName;
 use kitbag_core::text::nearest;
 
 use super::{Found, Kitbag, ToolRow};
+use crate::connect::Link;
 
 /// Why a name means no tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -35,7 +36,7 @@ impl Kitbag {
     /// Waits only for servers that could have it.
     pub async fn find(&self, name: &str, at_most: Duration) -> Result<Found, FindError> {
         let all = async {
-            for link in self.links.iter().filter(|link| could_have(link.name(), name)) {
+            for link in self.candidates(name) {
                 link.settled().await;
             }
         };
@@ -49,6 +50,17 @@ impl Kitbag {
                 Err(FindError::NotFound { name: name.to_owned(), near, away: away.collect() })
             }
         }
+    }
+
+    /// The servers whose tool a name could be: the one it names, those it seems to begin with, else all.
+    fn candidates(&self, name: &str) -> Vec<&Link> {
+        let named = |link: &&Link| name.strip_prefix(link.name().as_str()).is_some_and(|rest| rest.starts_with('/'));
+        let folded = fold(name);
+        let shown = folded.strip_prefix("mcp_").unwrap_or_default();
+        // A long server name is cut in a shown name.
+        let begun = |link: &&Link| shown.starts_with(&word(link.name())[..word(link.name()).len().min(40)]);
+        let some = |fits: &dyn Fn(&&Link) -> bool| Some(self.links.iter().filter(fits).collect::<Vec<_>>()).filter(|links| !links.is_empty());
+        some(&named).or_else(|| some(&begun)).unwrap_or_else(|| self.links.iter().collect())
     }
 
     /// Exactly, then without regard to `-`, `_` and case, then by the tool's own name; each only if one fits.
@@ -77,18 +89,7 @@ fn fold(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// Whether a name could be of a tool of this server: it says so, or it says nothing about servers.
-fn could_have(server: &ServerName, name: &str) -> bool {
-    if let Some((said, _)) = name.split_once('/')
-        && said == server.as_str()
-    {
-        return true;
-    }
-    let word: String = server.as_str().chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-    let folded = fold(name);
-    match folded.strip_prefix("mcp_") {
-        // A long server name is cut in a shown name.
-        Some(rest) => rest.starts_with(&word[..word.len().min(40)]),
-        None => true,
-    }
+/// A name as it stands in a shown name, without regard to case.
+fn word(server: &ServerName) -> String {
+    fold(&server.as_str().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect::<String>())
 }
