@@ -15,6 +15,10 @@ pub mod kit;
 pub mod registry;
 pub mod setup;
 
+/// How many inputs generated tests try; the full size is chosen when the tests are built.
+#[cfg(test)]
+pub(crate) const GENERATED: usize = if option_env!("KITBAG_FULL_TESTS").is_some() { 1_000_000 } else { 100_000 };
+
 pub use env::Env;
 pub use kit::{FindError, Found, Kitbag, OpenError, Options, ServerStatus, ToolRow};
 pub use kitbag_core::{config, fault, model, names, text};

@@ -5,6 +5,9 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+#[cfg(test)]
+mod tests;
+
 /// How much of the ends of an oversized line is kept for finding its id.
 const HEAD: usize = 4096;
 const TAIL: usize = 512;

@@ -6,6 +6,9 @@ use memchr::memchr2_iter;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+#[cfg(test)]
+mod tests;
+
 /// A message from the other side.
 #[derive(Debug)]
 pub(crate) enum Message<'a> {
