@@ -5,7 +5,10 @@ use anyhow::bail;
 
 use crate::{Usage, shell, unknown};
 
-const BENCHES: &[Bench] = &[Bench { name: "config", package: "kitbag", example: "bench_config" }];
+const BENCHES: &[Bench] = &[
+    Bench { name: "config", package: "kitbag", example: "bench_config" },
+    Bench { name: "link", package: "kitbag", example: "bench_link" },
+];
 
 struct Bench {
     name: &'static str,

@@ -1,15 +1,18 @@
 //! What can be typed. One enum for the commands; the flags of [`Global`] work with every one of them.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{completions, config, doctor, servers, trust};
+use crate::commands::{call, completions, config, doctor, logs, servers, status, tools, trust};
 
 const AFTER: &str = "\
 Without a command, kitbag shows what it found and what to do next.
 
-Exit codes: 0 done · 2 usage · 3 config fault · 5 not found · 6 held · 70 a bug of ours";
+Exit codes: 0 done · 1 the tool answered with an error · 2 usage · 3 config fault · 4 server unavailable ·
+5 not found or ambiguous · 6 held · 7 invalid arguments · 8 timeout · 9 outcome unknown · 70 a bug of ours ·
+130 interrupted";
 
 /// Gives any agent the tools of any MCP server.
 #[derive(Debug, Parser)]
@@ -27,6 +30,16 @@ pub(crate) enum Command {
     Servers(servers::Args),
     /// Show the merged configuration and where each value came from
     Config(config::Args),
+    /// List the tools of every server
+    Tools(tools::Args),
+    /// Call a tool
+    Call(call::Args),
+    /// Show how every server is
+    Status(status::Args),
+    /// Show what a server wrote beside the protocol
+    Logs(logs::Args),
+    /// Show every bound and clock
+    Limits,
     /// Look at and approve what the working folder's files would start
     Trust(trust::Args),
     /// Check the configuration and say what to mend
@@ -60,9 +73,16 @@ pub(crate) struct Global {
     /// Print more
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
+    /// How long to wait for servers, such as 10s
+    #[arg(long, global = true, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) wait: Option<Duration>,
     /// When to use colours
     #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+}
+
+fn parse_time(text: &str) -> Result<Duration, String> {
+    kitbag::config::settings::duration(text).ok_or_else(|| "write a number and ms, s, m or h".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,10 +1,15 @@
 //! The commands, one file each.
 
+pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod doctor;
+mod limits;
+pub(crate) mod logs;
 mod overview;
 pub(crate) mod servers;
+pub(crate) mod status;
+pub(crate) mod tools;
 pub(crate) mod trust;
 
 use crate::args::Command;
@@ -16,6 +21,11 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
     match command {
         None => overview::run(context),
         Some(Command::Servers(args)) => servers::run(context, args),
+        Some(Command::Tools(args)) => tools::run(context, &args),
+        Some(Command::Call(args)) => call::run(context, &args),
+        Some(Command::Status(args)) => status::run(context, &args),
+        Some(Command::Logs(args)) => logs::run(context, &args),
+        Some(Command::Limits) => limits::run(context),
         Some(Command::Config(args)) => config::run(context, &args),
         Some(Command::Trust(args)) => trust::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),

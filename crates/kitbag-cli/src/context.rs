@@ -74,6 +74,11 @@ impl Context {
         self.note(written);
     }
 
+    /// Whether whoever read our output went away.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.broken.is_some()
+    }
+
     /// Prints a JSON value on stdout.
     pub(crate) fn print_json(&mut self, value: &Value) {
         self.print(format!("{value:#}\n"));

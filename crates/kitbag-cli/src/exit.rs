@@ -2,19 +2,44 @@
 
 use std::process::ExitCode;
 
-use kitbag::SetupError;
 use kitbag::registry::{FileError, RegistryError};
+use kitbag::{ErrorKind, OpenError, SetupError};
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
     Done = 0,
+    ToolError = 1,
     Usage = 2,
     Config = 3,
+    Unavailable = 4,
     NotFound = 5,
     Held = 6,
+    InvalidArguments = 7,
+    Timeout = 8,
+    OutcomeUnknown = 9,
     Bug = 70,
+    Interrupted = 130,
+}
+
+impl From<ErrorKind> for Exit {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::ToolError | ErrorKind::ServerError | ErrorKind::TooLarge => Self::ToolError,
+            ErrorKind::Unavailable
+            | ErrorKind::BadAnswer
+            | ErrorKind::RateLimited
+            | ErrorKind::AuthRequired => Self::Unavailable,
+            ErrorKind::NotFound | ErrorKind::Ambiguous => Self::NotFound,
+            ErrorKind::Denied | ErrorKind::ApprovalDenied | ErrorKind::Held => Self::Held,
+            ErrorKind::InvalidArguments => Self::InvalidArguments,
+            ErrorKind::Timeout => Self::Timeout,
+            ErrorKind::OutcomeUnknown => Self::OutcomeUnknown,
+            ErrorKind::Cancelled => Self::Interrupted,
+            ErrorKind::Internal => Self::Bug,
+        }
+    }
 }
 
 impl From<Exit> for ExitCode {
@@ -80,6 +105,13 @@ impl From<RegistryError> for Failure {
             }
             RegistryError::File(_) => Self::new(Exit::Config, message),
         }
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let hint = format!("kitbag logs {}", error.server);
+        Self::new(Exit::Unavailable, error.to_string()).hint(hint)
     }
 }
 

@@ -5,6 +5,7 @@ mod commands;
 mod context;
 mod exit;
 mod json;
+mod live;
 mod report;
 mod terminal;
 
@@ -17,6 +18,8 @@ use context::Context;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    // First of all: this very process may have been started to guard a server.
+    kitbag::guard::init();
     let args = Args::parse();
     let mut context = Context::new(args.global);
     let outcome = commands::run(&mut context, args.command);

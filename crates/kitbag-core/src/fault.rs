@@ -99,6 +99,8 @@ words!(
         LooseToggle = "loose_toggle",
         /// A server from the working folder that nobody approved.
         Untrusted = "untrusted",
+        /// A server that is not connected.
+        Unavailable = "unavailable",
         /// A secret where others can read it.
         Exposed = "exposed",
     }

@@ -11,5 +11,5 @@ pub mod names;
 pub mod text;
 
 pub use fault::{Fault, FaultKind, Place, Severity, Snippet, Stage};
-pub use model::{Auth, Limits, Origin, Secret, ServerSpec, Transport};
+pub use model::{Auth, ErrorKind, Limits, Origin, Secret, ServerSpec, Transport};
 pub use names::{InvalidName, ServerName, ShownName, ToolName, UserId};

@@ -1,5 +1,6 @@
 //! What a server's configuration means, whatever file and dialect it came from.
 
+mod error_kind;
 mod limits;
 mod secret;
 mod shown;
@@ -9,7 +10,8 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub use limits::{Counts, Limits, Row};
+pub use error_kind::ErrorKind;
+pub use limits::{Bound, Limits, Row};
 pub use secret::Secret;
 pub use spec::{
     Auth, Endpoint, Extra, Input, Link, Origin, Overrides, Program, Resolved, ResolvedLink, ServerSpec,

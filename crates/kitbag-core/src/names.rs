@@ -9,8 +9,12 @@ use sha2::{Digest, Sha256};
 
 use crate::text::is_hidden;
 
+mod assign;
+
 #[cfg(test)]
 mod tests;
+
+pub use assign::{LONGEST as LONGEST_SHOWN, Pair, Table, assign};
 
 /// Longest name of a server or tool, in characters.
 pub(crate) const LONGEST: usize = 128;

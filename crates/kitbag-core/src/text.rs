@@ -1,12 +1,14 @@
 //! Questions about text that every stage asks: what cannot be seen, what was probably meant, what must not
 //! be shown.
 
+mod log;
 mod near;
 mod redact;
 
 #[cfg(test)]
 mod tests;
 
+pub use log::redact_log;
 pub use near::nearest;
 pub(crate) use redact::STAND_INS;
 pub use redact::{

@@ -7,15 +7,24 @@
 //! The environment is a value ([`Env`]): nothing in here reads a variable or the working folder behind the
 //! caller's back.
 
+pub mod connect;
 pub mod discover;
 pub mod env;
+pub mod guard;
+pub mod kit;
 pub mod registry;
 pub mod setup;
 
+/// How many inputs generated tests try; the full size is chosen when the tests are built.
+#[cfg(test)]
+pub(crate) const GENERATED: usize =
+    if option_env!("KITBAG_FULL_TESTS").is_some() { 1_000_000 } else { 100_000 };
+
 pub use env::Env;
+pub use kit::{FindError, Found, Kitbag, OpenError, Options, ServerStatus, ToolRow};
 pub use kitbag_core::{
-    Auth, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec, Severity,
-    ShownName, Snippet, Stage, ToolName, Transport, UserId,
+    Auth, ErrorKind, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec,
+    Severity, ShownName, Snippet, Stage, ToolName, Transport, UserId,
 };
 pub use kitbag_core::{config, fault, model, names, text};
 pub use setup::{Request, Setup, SetupError};

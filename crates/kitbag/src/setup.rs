@@ -92,6 +92,7 @@ pub struct Setup {
     secrets: Secrets,
     trust: Trust,
     held_settings: Option<Approval>,
+    request: Request,
 }
 
 impl Setup {
@@ -114,7 +115,7 @@ impl Setup {
             let folder = folders.servers().join(user.folder());
             return Err(SetupError::UnknownUser { user: user.clone(), folder });
         }
-        Ok(gathered.finish(folders.clone(), Secrets::load(&folders)))
+        Ok(gathered.finish(folders.clone(), Secrets::load(&folders), request.clone()))
     }
 
     /// The servers that are used, in order of name.
@@ -140,6 +141,11 @@ impl Setup {
     /// The environment everything was looked at in.
     pub fn env(&self) -> &Env {
         &self.env
+    }
+
+    /// What was asked for.
+    pub fn request(&self) -> &Request {
+        &self.request
     }
 
     /// Gives a server's references their values.

@@ -29,6 +29,7 @@ const ORDER: &[(&str, &[&[&str]])] = &[
             &["setup"],
             &["guard"],
             &["connect"],
+            &["kit"],
             &["execute"],
             &["watch"],
         ],

@@ -2,6 +2,7 @@
 
 use kitbag::config::layers::State;
 use kitbag::config::own::asks_for;
+use kitbag::connect::how_to_get;
 use kitbag::model::{Link, ResolvedLink, input_variable};
 use kitbag::registry::Secrets;
 use kitbag::{Fault, FaultKind, Secret, ServerSpec, Setup, Severity};
@@ -85,18 +86,6 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault
         faults.push(fault.hint("mend the path").of(&spec.name).at(at("env_file")));
     }
     faults
-}
-
-/// Where the usual launchers come from.
-fn how_to_get(command: &str) -> String {
-    match command {
-        "npx" | "node" | "npm" => "install Node.js, which brings it".to_owned(),
-        "uvx" | "uv" => "install uv: pip install uv".to_owned(),
-        "docker" | "podman" => format!("install {command}, or use the server's own package"),
-        "python" => "install Python, or write python3".to_owned(),
-        "bunx" | "bun" => "install Bun: npm install -g bun".to_owned(),
-        _ => "install it, or write its full path".to_owned(),
-    }
 }
 
 /// On a terminal, asks once for every input that has no value yet, and keeps the answers.

@@ -8,7 +8,7 @@ mod remove;
 mod show;
 mod switch;
 
-pub(crate) use show::{describe, describe_for_review};
+pub(crate) use show::{describe, describe_for_review, find};
 
 use std::path::{Path, PathBuf};
 

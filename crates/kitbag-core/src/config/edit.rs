@@ -1,7 +1,7 @@
 //! Rewriting a file that a person also edits: one entry changes, every other byte stays.
 //!
 //! The parser only says where things stand; the change itself is a cut or an insertion at those bytes.
-//! (Printing a concrete tree again moved comments and commas of the neighbours.)
+//! That way nothing else can move.
 
 use std::ops::Range;
 

@@ -75,7 +75,11 @@ pub fn asks_for(spec: &ServerSpec, id: &str) -> bool {
 }
 
 fn texts(pairs: &[(String, Template)]) -> Value {
-    pairs.iter().map(|(name, value)| (name.clone(), Value::from(value.in_our_words()))).collect::<Map<_, _>>().into()
+    pairs
+        .iter()
+        .map(|(name, value)| (name.clone(), Value::from(value.in_our_words())))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 fn input(input: &Input) -> Value {

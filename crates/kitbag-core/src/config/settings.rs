@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, Node};
 use crate::fault::{Fault, FaultKind, Place, Severity};
-use crate::model::{Limits, Overrides};
+use crate::model::{Bound, Limits, Overrides};
 use crate::names::UserId;
 
 mod check;
@@ -177,19 +177,36 @@ impl Reader<'_> {
     fn limits(&self, base: &Limits) -> Limits {
         let mut limits = base.clone();
         for pair in self.root.get("limits").and_then(Node::map).unwrap_or_default() {
-            if let Some(value) = limit(&pair.value) {
-                limits.set(&pair.key, value);
+            if let Some(bound) = bound(&pair.value) {
+                limits.set(&pair.key, bound);
             }
+        }
+        let wait = self.wait();
+        let clocks = [
+            (&mut limits.wait_agent, wait.agent),
+            (&mut limits.wait_stdio, wait.stdio),
+            (&mut limits.wait_http, wait.http),
+            (&mut limits.wait_list, wait.list),
+            (&mut limits.wait_idle, wait.idle),
+            (&mut limits.wait_total, wait.total),
+        ];
+        for (clock, time) in clocks {
+            *clock = time.unwrap_or(*clock);
         }
         limits
     }
 }
 
-/// A bound: a whole number or a size, and never nothing.
-fn limit(node: &Node) -> Option<usize> {
-    let number = || node.number().filter(|number| number.fract() == 0.0 && *number < 1e15);
-    let value = node.text().and_then(size).or_else(|| number().map(|number| number as usize));
-    value.filter(|value| 0 < *value)
+/// A bound: a time, a size, or a number from 1.
+fn bound(node: &Node) -> Option<Bound> {
+    let time = node.text().and_then(duration).filter(|time| !time.is_zero()).map(Bound::Time);
+    let bytes = || node.text().and_then(size).filter(|size| 0 < *size).map(Bound::Bytes);
+    let items = || {
+        node.number()
+            .filter(|number| 1.0 <= *number && number.fract() == 0.0 && *number < 1e15)
+            .map(|number| Bound::Items(number as usize))
+    };
+    time.or_else(bytes).or_else(items)
 }
 
 /// `500ms`, `5s`, `2m`, `1h`, with a fraction if need be.

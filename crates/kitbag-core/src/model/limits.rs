@@ -1,12 +1,16 @@
-//! Every bound Kitbag keeps, in one table.
+//! Every bound and every clock Kitbag keeps, in one table.
 
-/// What a bound counts.
+use std::time::Duration;
+
+/// What a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counts {
+pub enum Bound {
     /// Bytes; written `4MiB`.
-    Bytes,
+    Bytes(usize),
     /// Things.
-    Items,
+    Items(usize),
+    /// Time; written `5s`.
+    Time(Duration),
 }
 
 /// One row of the table.
@@ -16,16 +20,19 @@ pub struct Row {
     pub name: &'static str,
     /// What it bounds.
     pub what: &'static str,
-    /// What it counts.
-    pub counts: Counts,
+    /// Its value.
+    pub bound: Bound,
 }
 
 macro_rules! limits {
-    ($($name:ident: $counts:ident = $default:expr, $what:literal;)*) => {
-        /// The bounds. Each has a default that suits a person's machine and a row in `[limits]`.
+    (@type Bytes) => { usize };
+    (@type Items) => { usize };
+    (@type Time) => { Duration };
+    ($($name:ident: $kind:ident = $default:expr, $what:literal;)*) => {
+        /// The bounds and clocks. Each has a default that suits a person's machine and a row in `[limits]`.
         #[derive(Clone, Debug, PartialEq, Eq)]
         #[non_exhaustive]
-        pub struct Limits { $(#[doc = $what] pub $name: usize),* }
+        pub struct Limits { $(#[doc = $what] pub $name: limits!(@type $kind)),* }
 
         impl Default for Limits {
             fn default() -> Self {
@@ -34,19 +41,49 @@ macro_rules! limits {
         }
 
         impl Limits {
-            /// The table.
-            pub const ROWS: &[Row] = &[$(Row { name: stringify!($name), what: $what, counts: Counts::$counts }),*];
+            /// The names of all rows.
+            pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
-            /// Sets one bound by its name; whether there is such a row.
-            pub fn set(&mut self, name: &str, value: usize) -> bool {
-                match name {
-                    $(stringify!($name) => self.$name = value,)*
+            /// The table as it stands.
+            pub fn rows(&self) -> Vec<Row> {
+                vec![$(Row { name: stringify!($name), what: $what, bound: Bound::$kind(self.$name) }),*]
+            }
+
+            /// Sets one row by its name; whether there is such a row of that kind.
+            pub fn set(&mut self, name: &str, bound: Bound) -> bool {
+                match (name, bound) {
+                    $((stringify!($name), Bound::$kind(value)) => self.$name = value,)*
+                    // A plain number is as good a size as any.
+                    (_, Bound::Items(value)) => return self.set_bytes(name, value),
                     _ => return false,
                 }
                 true
             }
+
+            fn set_bytes(&mut self, name: &str, value: usize) -> bool {
+                match (name, Bound::Bytes(value)) {
+                    $((stringify!($name), Bound::$kind(value)) => self.$name = value,)*
+                    _ => return false,
+                }
+                true
+            }
+
+            /// The same with every clock running this many times as fast: for tests.
+            pub fn faster(&self, times: u32) -> Self {
+                let mut fast = self.clone();
+                for row in self.rows() {
+                    if let Bound::Time(time) = row.bound {
+                        fast.set(row.name, Bound::Time(time / times));
+                    }
+                }
+                fast
+            }
         }
     };
+}
+
+const fn seconds(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
 }
 
 limits! {
@@ -55,4 +92,26 @@ limits! {
     config_nodes: Items = 500_000, "values in a configuration file, aliases expanded";
     config_faults: Items = 200, "faults shown of one configuration file";
     config_files: Items = 20_000, "files read from one folder of servers";
+    wait_agent: Time = seconds(5), "how long an agent or command waits for its servers";
+    wait_stdio: Time = seconds(60), "until a started program is connected";
+    wait_http: Time = seconds(30), "until an address is connected";
+    wait_list: Time = seconds(30), "until a server's tools are listed";
+    wait_idle: Time = seconds(300), "silence during a call; progress starts it anew";
+    wait_total: Time = seconds(600), "a whole call, progress or not";
+    wait_end: Time = seconds(5), "until a server and all its processes are gone";
+    probe: Time = seconds(20), "until a server that shows no life is taken for one of the older protocol";
+    restart_first: Time = seconds(1), "before the second try to start a server; doubles with each";
+    restart_most: Time = seconds(30), "between two tries, at most";
+    steady: Time = seconds(60), "after which a server counts as running well";
+    refresh: Time = seconds(5), "between two refreshes of a tool list that keeps changing";
+    line: Bytes = 16 << 20, "one message of a server";
+    depth: Items = 128, "levels of nesting in a message";
+    queue: Items = 256, "messages waiting to be sent to one server";
+    notes: Items = 1024, "notes of one call waiting to be read";
+    concurrency: Items = 16, "calls in flight to one server";
+    pages: Items = 100, "pages of one tool list";
+    tools: Items = 5_000, "tools of one server";
+    cursor: Bytes = 64 << 10, "the cursor of a page";
+    stderr: Bytes = 64 << 10, "the last of a server's stderr, kept in memory";
+    log: Bytes = 1 << 20, "the log file of one server";
 }

@@ -277,7 +277,7 @@ impl<'a> Gathered<'a> {
     }
 
     /// Merges everything and applies the settings.
-    pub(super) fn finish(self, folders: Folders, secrets: Secrets) -> Setup {
+    pub(super) fn finish(self, folders: Folders, secrets: Secrets, request: Request) -> Setup {
         let (env, dot_env, trust) = (self.env, self.dot_env, self.trust);
         let is_approved = |spec: &ServerSpec| trust.holds(&project::approval(spec, env, &dot_env));
         let mut merged = merge(self.documents, &is_approved);
@@ -307,6 +307,7 @@ impl<'a> Gathered<'a> {
             secrets,
             trust: trust.clone(),
             held_settings: self.held_settings,
+            request,
         }
     }
 }

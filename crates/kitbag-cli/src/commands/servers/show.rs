@@ -34,7 +34,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The row that counts for a name.
-pub(super) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server, Failure> {
+pub(crate) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server, Failure> {
     setup.merged.get(name).ok_or_else(|| {
         let near = nearest(name.as_str(), setup.merged.servers.iter().map(|row| row.name.as_str()));
         let failure = Failure::new(Exit::NotFound, format!("no server is called {name}"));

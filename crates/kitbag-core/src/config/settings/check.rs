@@ -3,8 +3,9 @@
 use super::super::source::Source;
 use super::super::tree::{Node, Pair};
 use super::keys::{self, Key, ROOT, Shape};
-use super::{duration, limit};
+use super::{bound, duration};
 use crate::fault::{Fault, FaultKind};
+use crate::model::Limits;
 use crate::text::nearest;
 
 /// Every key that nobody reads and every value that does not fit.
@@ -64,11 +65,16 @@ impl Checker<'_> {
     fn limits(&mut self, node: &Node) {
         let Some(pairs) = node.map() else { return self.expect("limits", node, false, "a table") };
         for pair in pairs {
-            let value = limit(&pair.value).is_some();
+            let fits = bound(&pair.value).is_some_and(|bound| Limits::default().set(&pair.key, bound));
             if !keys::limits().any(|name| name == pair.key) {
                 self.unknown("limits", pair, keys::limits());
             } else {
-                self.expect(&pair.key, &pair.value, value, "a number from 1 or a size such as \"16MiB\"");
+                self.expect(
+                    &pair.key,
+                    &pair.value,
+                    fits,
+                    "a number from 1, a size such as \"16MiB\" or a time such as \"5s\"",
+                );
             }
         }
     }

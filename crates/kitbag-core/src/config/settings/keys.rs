@@ -134,5 +134,5 @@ pub(super) fn hosts() -> impl Iterator<Item = &'static str> + Clone {
 }
 
 pub(super) fn limits() -> impl Iterator<Item = &'static str> + Clone {
-    Limits::ROWS.iter().map(|row| row.name)
+    Limits::NAMES.iter().copied()
 }

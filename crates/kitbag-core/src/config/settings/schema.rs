@@ -26,7 +26,7 @@ fn of(shape: &Shape) -> Value {
             json!({"type": "array", "items": {"type": "string", "enum": keys::hosts().collect::<Vec<_>>()}})
         }
         Shape::Limits => {
-            let row = json!({"type": ["integer", "string"], "minimum": 1, "pattern": r"^[0-9.]+ *(B|KiB|MiB|GiB|kB|KB|MB|GB)?$"});
+            let row = json!({"type": ["integer", "string"], "minimum": 1, "pattern": r"^[0-9.]+ *(B|KiB|MiB|GiB|kB|KB|MB|GB|ms|s|m|min|h)?$"});
             let rows: Map<String, Value> =
                 keys::limits().map(|name| (name.to_owned(), row.clone())).collect();
             json!({"type": "object", "properties": rows, "additionalProperties": false})

@@ -1,0 +1,109 @@
+//! `kitbag status`: how every server is, after giving each the time it may take.
+
+use std::time::{Duration, SystemTime};
+
+use kitbag::connect::LinkState;
+use kitbag::text::visible;
+use kitbag::{Kitbag, Options, ServerStatus};
+use serde_json::{Value, json};
+
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::live;
+use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Go on watching and print whenever something changes
+    #[arg(long)]
+    watch: bool,
+}
+
+pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    let setup = context.setup()?;
+    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
+    live::block_on(async {
+        let kit = Kitbag::start(setup, Options::default());
+        kit.wait(wait).await;
+        print(context, &kit.status());
+        while args.watch && !context.is_broken() {
+            let before = summary(&kit.status());
+            while summary(&kit.status()) == before {
+                tokio::time::sleep(Duration::from_millis(200)).await;
+            }
+            print(context, &kit.status());
+        }
+        kit.close().await;
+        Ok(Exit::Done)
+    })
+}
+
+fn summary(rows: &[ServerStatus]) -> Vec<(LinkState, u32, Option<usize>)> {
+    rows.iter().map(|row| (row.status.state, row.status.restarts, row.status.tools)).collect()
+}
+
+fn print(context: &mut Context, rows: &[ServerStatus]) {
+    if context.global.json {
+        context.print_json(&rows.iter().map(as_json).collect());
+        return;
+    }
+    if rows.is_empty() {
+        context.remark("no servers are configured; `kitbag servers add` adds one");
+        return;
+    }
+    let mut table = table();
+    table.set_header(["SERVER", "STATE", "VERSION", "TOOLS", "RESTARTS", "ERROR"]);
+    for row in rows {
+        let status = &row.status;
+        let style = match status.state {
+            LinkState::Ready => GOOD,
+            LinkState::Failed => BAD,
+            LinkState::Disabled | LinkState::Idle | LinkState::Stopped => DIM,
+            _ => ODD,
+        };
+        table.add_row([
+            visible(&row.name).into(),
+            cell(style, status.state.as_str()),
+            status.version.clone().unwrap_or_default().into(),
+            status.tools.map(|tools| tools.to_string()).unwrap_or_default().into(),
+            status.restarts.to_string().into(),
+            status.error.clone().unwrap_or_default().into(),
+        ]);
+    }
+    let text = lines(&table);
+    context.print(text);
+}
+
+fn as_json(row: &ServerStatus) -> Value {
+    let status = &row.status;
+    json!({
+        "server": row.name,
+        "state": status.state.as_str(),
+        "era": status.version,
+        "transport": row.transport.map(|transport| transport.as_str()),
+        "tools": status.tools,
+        "error": status.error,
+        "restarts": status.restarts,
+        "since": rfc3339(status.since),
+        "last_good": status.last_good.map(rfc3339),
+        "noise": status.noise,
+        "pid": status.pid,
+        "keeping": status.keeping,
+    })
+}
+
+/// A time as RFC 3339 in UTC, to the second.
+fn rfc3339(time: SystemTime) -> String {
+    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    // Days to a date, in years that begin with March so that the odd day comes last.
+    let shifted = days + 719_468;
+    let (era, day) = (shifted / 146_097, shifted % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let date = day - (153 * month + 2) / 5 + 1;
+    let (year, month) =
+        if month < 10 { (year + era * 400, month + 3) } else { (year + era * 400 + 1, month - 9) };
+    format!("{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}

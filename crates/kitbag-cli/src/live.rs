@@ -1,0 +1,36 @@
+//! Running servers for the length of one command: opened, used, and ended before we are.
+
+use std::future::Future;
+
+use crate::exit::{Exit, Failure};
+
+/// Runs something that needs servers. An interrupt ends it, and then us, with the servers gone.
+pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::Bug, format!("no runtime: {error}")))?;
+    runtime.block_on(async {
+        tokio::select! {
+            done = work => done,
+            () = interrupted() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+        }
+    })
+}
+
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
+    let [Ok(mut int), Ok(mut term), Ok(mut hup)] = kinds.map(signal) else {
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = int.recv() => {}
+        _ = term.recv() => {}
+        _ = hup.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupted() {
+    let _ = tokio::signal::ctrl_c().await;
+}

@@ -1,0 +1,221 @@
+//! What a call through a link costs, beside a bare pipe client that sends and reads the same bytes to and
+//! from the same kind of server in the same run.
+//!
+//! Prints a markdown table; ends with 1 when a ratio is beyond its bound.
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and the environment")]
+
+use std::alloc::System;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use kitbag::connect::{Call, Link};
+use kitbag::{Env, Kitbag, Options, Request, Setup};
+use serde_json::value::RawValue;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOC: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const CALLS: usize = 30_000;
+const IN_FLIGHT: usize = 64;
+const MOST_LATENCY: f64 = 1.5;
+const LEAST_RATE: f64 = 0.35;
+const ARGUMENTS: &str = r#"{"message":"0123456789abcdef0123456789abcdef","token":"t-000001"}"#;
+
+fn main() {
+    kitbag::guard::init();
+    let server = testkit::bin("fake-mcp");
+    let server = server.to_str().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // On one core waking an idle one is not part of what is measured.
+    let cores = rustix::thread::sched_getaffinity(None).unwrap();
+    let mut one = rustix::thread::CpuSet::new();
+    one.set(0);
+    rustix::thread::sched_setaffinity(None, &one).unwrap();
+    let raw = latencies(&mut Raw::start(server));
+    let ours = runtime.block_on(with_link(server, async |link| link_latencies(&link).await));
+    rustix::thread::sched_setaffinity(None, &cores).unwrap();
+    let raw_rate = Raw::start(server).pipelined();
+    let our_rate = runtime.block_on(with_link(server, async |link| pipelined(&link).await));
+    let small = runtime.block_on(with_link(server, async |link| allocations(&link, 1_000).await));
+    let large = runtime.block_on(with_link(server, async |link| allocations(&link, 1_000_000).await));
+
+    let micros = |time: Duration| time.as_secs_f64() * 1e6;
+    println!("| | bare pipe | link | ratio |\n|---|---:|---:|---:|");
+    for (name, at) in [("p50, 1 in flight, one core", 50), ("p99, 1 in flight, one core", 99)] {
+        let (raw, ours) = (percentile(&raw, at), percentile(&ours, at));
+        println!(
+            "| {name} | {:.1} µs | {:.1} µs | {:.2} |",
+            micros(raw),
+            micros(ours),
+            micros(ours) / micros(raw)
+        );
+    }
+    println!(
+        "| calls/s, {IN_FLIGHT} in flight, both cores | {raw_rate:.0} | {our_rate:.0} | {:.2} |",
+        our_rate / raw_rate
+    );
+    println!(
+        "| allocations a call, 1 kB result | | {small:.1} | |\n| allocations a call, 1 MB result | | {large:.1} | |"
+    );
+    let latency = micros(percentile(&ours, 50)) / micros(percentile(&raw, 50));
+    let slow = MOST_LATENCY < latency || our_rate / raw_rate < LEAST_RATE;
+    println!("\nbounds: p50 at most {MOST_LATENCY} ×, rate at least {LEAST_RATE} ×");
+    std::process::exit(i32::from(slow));
+}
+
+fn percentile(times: &[Duration], at: usize) -> Duration {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    sorted[sorted.len() * at / 100]
+}
+
+/// The least a client can do: the bytes of a request out, the bytes of an answer in.
+struct Raw {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    id: u64,
+    line: Vec<u8>,
+}
+
+impl Raw {
+    fn start(server: &str) -> Self {
+        let mut child = Command::new(server).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (input, output) =
+            (child.stdin.take().unwrap(), BufReader::with_capacity(64 << 10, child.stdout.take().unwrap()));
+        Self { child, input, output, id: 0, line: Vec::new() }
+    }
+
+    fn request(&mut self) -> String {
+        self.id += 1;
+        let id = self.id;
+        format!(
+            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{{"name":"echo","arguments":{ARGUMENTS},"_meta":{{"progressToken":{id},"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{{}},"io.modelcontextprotocol/clientInfo":{{"name":"kitbag","version":"0.1.0"}}}}}}}}"#
+        ) + "\n"
+    }
+
+    fn receive(&mut self) {
+        self.line.clear();
+        self.output.read_until(b'\n', &mut self.line).unwrap();
+        assert!(!self.line.is_empty());
+    }
+
+    /// Keeps as many in flight as the link does, in batches as they come back.
+    fn pipelined(mut self) -> f64 {
+        let began = Instant::now();
+        let first: String = (0..IN_FLIGHT).map(|_| self.request()).collect();
+        self.input.write_all(first.as_bytes()).unwrap();
+        let mut sent = IN_FLIGHT;
+        let mut received = 0;
+        while received < CALLS * 4 {
+            let mut more = String::new();
+            self.receive();
+            received += 1;
+            while self.output.buffer().contains(&b'\n') {
+                self.receive();
+                received += 1;
+            }
+            while sent < CALLS * 4 && sent < received + IN_FLIGHT {
+                more += &self.request();
+                sent += 1;
+            }
+            self.input.write_all(more.as_bytes()).unwrap();
+        }
+        received as f64 / began.elapsed().as_secs_f64()
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn latencies(raw: &mut Raw) -> Vec<Duration> {
+    let mut once = || {
+        let request = raw.request();
+        let began = Instant::now();
+        raw.input.write_all(request.as_bytes()).unwrap();
+        raw.receive();
+        began.elapsed()
+    };
+    (0..CALLS / 10).for_each(|_| drop(once()));
+    (0..CALLS).map(|_| once()).collect()
+}
+
+async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("mcp.json");
+    std::fs::write(
+        &file,
+        format!(r#"{{"mcpServers": {{"fake": {{"command": {server:?}, "concurrency": {IN_FLIGHT}}}}}}}"#),
+    )
+    .unwrap();
+    let vars =
+        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
+    let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
+    let (kit, faults) =
+        Kitbag::open_with(Setup::discover(&request).unwrap(), Options::default()).await.unwrap();
+    assert!(faults.is_empty(), "{faults:?}");
+    let done = work(kit.links()[0].clone()).await;
+    kit.close().await;
+    done
+}
+
+async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
+    let call = Call { tool, arguments, repeatable: false, notes: None };
+    link.call(call).await.unwrap().result.get().len()
+}
+
+fn arguments(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap()
+}
+
+async fn link_latencies(link: &Link) -> Vec<Duration> {
+    let arguments = arguments(ARGUMENTS);
+    for _ in 0..CALLS / 10 {
+        call(link, "echo", &arguments).await;
+    }
+    let mut times = Vec::with_capacity(CALLS);
+    for _ in 0..CALLS {
+        let began = Instant::now();
+        call(link, "echo", &arguments).await;
+        times.push(began.elapsed());
+    }
+    times
+}
+
+async fn pipelined(link: &Link) -> f64 {
+    let began = Instant::now();
+    let tasks = tokio_util::task::TaskTracker::new();
+    for _ in 0..IN_FLIGHT {
+        let link = link.clone();
+        tasks.spawn(async move {
+            let arguments = arguments(ARGUMENTS);
+            for _ in 0..CALLS * 4 / IN_FLIGHT {
+                call(&link, "echo", &arguments).await;
+            }
+        });
+    }
+    tasks.close();
+    tasks.wait().await;
+    (CALLS * 4 / IN_FLIGHT * IN_FLIGHT) as f64 / began.elapsed().as_secs_f64()
+}
+
+async fn allocations(link: &Link, bytes: usize) -> f64 {
+    let arguments = arguments(&format!(r#"{{"bytes":{bytes}}}"#));
+    for _ in 0..20 {
+        call(link, "big", &arguments).await;
+    }
+    let rounds = 200;
+    let region = Region::new(ALLOC);
+    for _ in 0..rounds {
+        assert!(bytes <= call(link, "big", &arguments).await);
+    }
+    let change = region.change();
+    (change.allocations + change.reallocations) as f64 / f64::from(rounds)
+}

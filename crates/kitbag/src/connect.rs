@@ -1,0 +1,30 @@
+//! A link to a server, started, supervised, recovered and ended so that nothing above has to care.
+//!
+//! From the bottom: [`frame`] and [`message`] take bytes apart, [`channel`] is what a transport must do,
+//! [`stdio`] is one, [`peer`] holds the conversation, [`era`] opens it, [`list`] pages through tools, and
+//! [`link`] keeps it all alive.
+
+mod channel;
+mod era;
+mod frame;
+mod link;
+mod list;
+mod logs;
+mod memory;
+mod message;
+mod open;
+mod peer;
+mod status;
+mod stdio;
+mod wire;
+
+pub use era::{Era, Greeting};
+pub use link::{Call, CallError, Link, Reply};
+pub use list::{RawTool, ToolList};
+pub use logs::log_file;
+pub use peer::Note;
+pub use status::{LinkState, Status};
+pub use stdio::how_to_get;
+
+pub(crate) use link::{Supply, Surroundings};
+pub(crate) use memory::Memory;

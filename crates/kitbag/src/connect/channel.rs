@@ -1,0 +1,60 @@
+//! What a transport must do for the peer: take lines, give lines, and say when it is over.
+//!
+//! A pipe, a POST with its answer, an event stream: all of them fit. The peer never learns which it is.
+
+use std::future::Future;
+
+use super::wire::Line;
+
+/// A line on its way out.
+#[derive(Debug)]
+pub(crate) struct Outgoing {
+    /// The request it is, if it is one.
+    pub(crate) id: Option<u64>,
+    /// Its bytes.
+    pub(crate) line: Line,
+}
+
+/// What a transport received.
+#[derive(Debug)]
+pub(crate) enum Incoming<'a> {
+    /// A line.
+    Line(&'a [u8]),
+    /// A line that is too long, of which only the ends are left.
+    Oversized {
+        /// Its beginning.
+        head: &'a [u8],
+        /// Its end.
+        tail: &'a [u8],
+        /// Its length.
+        length: usize,
+    },
+    /// Nothing more will come.
+    Closed(Closed),
+}
+
+/// Why a connection is over, in one line fit to be shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct Closed(pub(crate) String);
+
+/// Lines that could not be written: which of them certainly never left.
+#[derive(Debug)]
+pub(crate) struct Unsent {
+    /// Requests of which not one byte was handed over.
+    pub(crate) ids: Vec<u64>,
+    /// Why.
+    pub(crate) closed: Closed,
+}
+
+/// The sending half.
+pub(crate) trait Sink: Send + 'static {
+    /// Hands all lines over, in order.
+    fn send(&mut self, batch: &mut Vec<Outgoing>) -> impl Future<Output = Result<(), Unsent>> + Send;
+}
+
+/// The receiving half.
+pub(crate) trait Source: Send + 'static {
+    /// The next thing received; cancel-safe.
+    fn next(&mut self) -> impl Future<Output = Incoming<'_>> + Send;
+}

@@ -1,0 +1,185 @@
+//! Which protocol a server speaks: the one with a handshake (2024-11-05 to 2025-11-25) or the one without
+//! (2026-07-28).
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::peer::{Clocks, Peer, RequestError};
+use super::wire::CLIENT_INFO;
+
+/// The version without a handshake.
+pub(crate) const MODERN: &str = "2026-07-28";
+/// The newest version with one.
+const LEGACY: &str = "2025-11-25";
+/// All we speak that have one.
+const LEGACY_KNOWN: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY];
+
+/// Whether every request carries its version, or a handshake settled it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Era {
+    /// With a handshake.
+    Legacy,
+    /// Without.
+    Modern,
+}
+
+impl Era {
+    /// The word used in output and in the cache.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+
+    /// By its word; configuration keys say it in several ways.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "legacy" => Some(Self::Legacy),
+            "modern" => Some(Self::Modern),
+            _ if LEGACY_KNOWN.contains(&word) => Some(Self::Legacy),
+            MODERN => Some(Self::Modern),
+            _ => None,
+        }
+    }
+}
+
+/// What a server said about itself.
+#[derive(Clone, Debug)]
+pub struct Greeting {
+    /// Whether requests carry their version.
+    pub era: Era,
+    /// The version spoken.
+    pub version: String,
+    /// Its name and version, as it gives them.
+    pub server: Option<String>,
+    /// Whether it has tools at all.
+    pub has_tools: bool,
+    /// What it asks to be told to models.
+    pub instructions: Option<String>,
+}
+
+/// How an opening went wrong.
+#[derive(Debug)]
+pub(crate) enum OpeningError {
+    /// The server speaks the other era: try that.
+    OtherEra,
+    /// It speaks no version we know.
+    Refused(String),
+    /// The request itself failed.
+    Request(RequestError),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Discovered<'a> {
+    #[serde(default)]
+    supported_versions: Vec<String>,
+    #[serde(borrow, default)]
+    capabilities: Option<&'a RawValue>,
+    #[serde(default)]
+    instructions: Option<String>,
+    #[serde(borrow, default, rename = "_meta")]
+    meta: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Initialized<'a> {
+    #[serde(borrow, default)]
+    protocol_version: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    capabilities: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    server_info: Option<&'a RawValue>,
+    #[serde(default)]
+    instructions: Option<String>,
+}
+
+/// Asks a server what it speaks, the modern way.
+pub(crate) async fn discover(peer: &Peer, clocks: Clocks) -> Result<Greeting, OpeningError> {
+    let raw =
+        peer.request("server/discover", &[], Era::Modern, clocks, None).await.map_err(discover_failed)?;
+    let found: Discovered<'_> = serde_json::from_str(raw.get()).map_err(|_| {
+        OpeningError::Request(RequestError::BadAnswer("server/discover gave no list of versions".into()))
+    })?;
+    if !found.supported_versions.iter().any(|version| version == MODERN) {
+        return Err(unsupported(&found.supported_versions));
+    }
+    let info = found.meta.and_then(|meta| key(meta, "io.modelcontextprotocol/serverInfo"));
+    Ok(Greeting {
+        era: Era::Modern,
+        version: MODERN.to_owned(),
+        server: info.and_then(|info| named(&info)),
+        has_tools: found.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
+        instructions: found.instructions,
+    })
+}
+
+/// An error that only a modern server gives says nothing about the other era; any other one does.
+fn discover_failed(error: RequestError) -> OpeningError {
+    match error {
+        RequestError::Remote { code: -32022, raw, .. } => {
+            let supported = key(&raw, "data").and_then(|data| key(&data, "supported"));
+            let supported = supported.and_then(|list| serde_json::from_str::<Vec<String>>(list.get()).ok());
+            unsupported(&supported.unwrap_or_default())
+        }
+        RequestError::Remote { code: -32021 | -32020, .. } => OpeningError::Request(error),
+        RequestError::Remote { .. } => OpeningError::OtherEra,
+        _ => OpeningError::Request(error),
+    }
+}
+
+fn unsupported(theirs: &[String]) -> OpeningError {
+    if theirs.iter().any(|version| LEGACY_KNOWN.contains(&version.as_str())) {
+        return OpeningError::OtherEra;
+    }
+    OpeningError::Refused(theirs.join(", "))
+}
+
+/// Shakes hands.
+pub(crate) async fn initialize(peer: &Peer, clocks: Clocks) -> Result<Greeting, OpeningError> {
+    let version = format!("{LEGACY:?}");
+    let params = [("protocolVersion", version.as_str()), ("capabilities", "{}"), ("clientInfo", CLIENT_INFO)];
+    let raw =
+        peer.request("initialize", &params, Era::Legacy, clocks, None).await.map_err(
+            |error| match error {
+                RequestError::Remote { code: -32022, .. } => OpeningError::OtherEra,
+                error => OpeningError::Request(error),
+            },
+        )?;
+    let answer: Initialized<'_> = serde_json::from_str(raw.get()).map_err(|_| {
+        OpeningError::Request(RequestError::BadAnswer("initialize gave no usable result".into()))
+    })?;
+    let version = answer.protocol_version.map_or("none", RawValue::get);
+    let version = version.trim_matches('"').to_owned();
+    if !LEGACY_KNOWN.contains(&version.as_str()) {
+        return Err(OpeningError::Refused(version.chars().take(40).collect()));
+    }
+    peer.notify("notifications/initialized", "{}");
+    Ok(Greeting {
+        era: Era::Legacy,
+        version,
+        server: answer.server_info.and_then(named),
+        has_tools: answer.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
+        instructions: answer.instructions,
+    })
+}
+
+/// What a refusal says: both sides' versions.
+pub(crate) fn refusal(theirs: &str) -> String {
+    format!("speaks protocol version {theirs:?}; Kitbag speaks {} and {MODERN}", LEGACY_KNOWN.join(", "))
+}
+
+/// The value under a key of a JSON object, as received.
+pub(crate) fn key(raw: &RawValue, name: &str) -> Option<Box<RawValue>> {
+    let mut map: std::collections::BTreeMap<String, Box<RawValue>> = serde_json::from_str(raw.get()).ok()?;
+    map.remove(name).filter(|value| value.get() != "null")
+}
+
+fn named(info: &RawValue) -> Option<String> {
+    let text =
+        |name: &str| key(info, name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
+    let name = text("name")?;
+    Some(text("version").map_or_else(|| name.clone(), |version| format!("{name} {version}")))
+}

@@ -1,0 +1,127 @@
+//! All pages of a server's tool list, and no more than that.
+
+use std::collections::HashSet;
+
+use kitbag_core::{Limits, ToolName};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::era::Era;
+use super::peer::{Clocks, Peer, RequestError};
+use super::wire::quoted;
+
+/// One tool as its server defines it.
+#[derive(Clone, Debug)]
+pub struct RawTool {
+    /// Its name.
+    pub name: ToolName,
+    /// Its definition, as received.
+    pub raw: Box<RawValue>,
+}
+
+/// What a server lists.
+#[derive(Clone, Debug, Default)]
+pub struct ToolList {
+    /// Its tools, in its own order, each name once.
+    pub tools: Vec<RawTool>,
+    /// Definitions that were left out, and why.
+    pub rejected: Vec<String>,
+    /// Why there may be more, if the list was not read to its end.
+    pub truncated: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page<'a> {
+    #[serde(borrow, default)]
+    tools: Vec<&'a RawValue>,
+    #[serde(borrow, default)]
+    next_cursor: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
+}
+
+/// Pages through a list. The clocks bound the whole of it, not each page.
+pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<ToolList, RequestError> {
+    let deadline = tokio::time::Instant::now() + limits.wait_list;
+    let mut list = ToolList::default();
+    let mut names = HashSet::new();
+    let mut seen = HashSet::new();
+    let mut cursor: Option<String> = None;
+    for _ in 0..limits.pages {
+        let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+        let clocks = Clocks { idle: left, total: left };
+        let params: Vec<(&str, &str)> = cursor.iter().map(|cursor| ("cursor", cursor.as_str())).collect();
+        let raw = match peer.request("tools/list", &params, era, clocks, None).await {
+            Ok(raw) => raw,
+            // What came before the trouble is worth keeping.
+            Err(error) if !list.tools.is_empty() => {
+                list.truncated = Some(format!("the list broke off: {error}"));
+                return Ok(list);
+            }
+            Err(error) => return Err(error),
+        };
+        let page: Page<'_> = serde_json::from_str(raw.get())
+            .map_err(|_| RequestError::BadAnswer("tools/list gave no list of tools".into()))?;
+        for tool in &page.tools {
+            if limits.tools <= list.tools.len() {
+                list.truncated = Some(format!("more than {} tools", limits.tools));
+                return Ok(list);
+            }
+            take(&mut list, &mut names, tool);
+        }
+        match next(page.next_cursor, era, &mut seen, limits) {
+            Next::End => return Ok(list),
+            Next::Stop(why) => {
+                list.truncated = Some(why);
+                return Ok(list);
+            }
+            Next::Page(next) => cursor = Some(next),
+        }
+    }
+    list.truncated = Some(format!("more than {} pages", limits.pages));
+    Ok(list)
+}
+
+/// One definition by itself: what is wrong with it costs no other.
+fn take(list: &mut ToolList, names: &mut HashSet<String>, raw: &RawValue) {
+    let named = serde_json::from_str::<Named>(raw.get());
+    let parsed = named.map_err(|_| "a tool without a name".to_owned()).and_then(|named| {
+        let name = ToolName::parse(&named.name).map_err(|invalid| invalid.to_string())?;
+        if names.insert(named.name) { Ok(name) } else { Err(format!("{name} is listed twice")) }
+    });
+    match parsed {
+        Ok(name) => list.tools.push(RawTool { name, raw: raw.to_owned() }),
+        Err(why) if list.rejected.len() < 100 => list.rejected.push(why),
+        Err(_) => {}
+    }
+}
+
+enum Next {
+    End,
+    Page(String),
+    Stop(String),
+}
+
+/// An empty cursor is the end to older servers and a cursor like any other to newer ones; one seen before
+/// means to both that the list goes in circles.
+fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits: &Limits) -> Next {
+    let Some(text) =
+        cursor.and_then(|cursor| serde_json::from_str::<Option<String>>(cursor.get()).ok().flatten())
+    else {
+        return Next::End;
+    };
+    if text.is_empty() && era == Era::Legacy {
+        return Next::End;
+    }
+    if limits.cursor < text.len() {
+        return Next::Stop(format!("a cursor of {} bytes", text.len()));
+    }
+    if !seen.insert(text.clone()) {
+        return Next::Stop("the pages go in circles".to_owned());
+    }
+    Next::Page(quoted(&text))
+}

@@ -1,0 +1,183 @@
+//! One line of JSON-RPC, taken apart without looking into what it carries.
+
+use std::borrow::Cow;
+
+use memchr::memchr2_iter;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[cfg(test)]
+mod tests;
+
+/// A message from the other side.
+#[derive(Debug)]
+pub(crate) enum Message<'a> {
+    /// The answer to a request of ours.
+    Answer {
+        /// Which one.
+        id: u64,
+        /// The result or error, as received.
+        outcome: Result<&'a RawValue, &'a RawValue>,
+    },
+    /// A request to us.
+    Request {
+        /// To be sent back with the answer, as received.
+        id: &'a RawValue,
+        /// What is asked.
+        method: Cow<'a, str>,
+        /// With what.
+        params: Option<&'a RawValue>,
+    },
+    /// Something we are told.
+    Notification {
+        /// What.
+        method: Cow<'a, str>,
+        /// With what.
+        params: Option<&'a RawValue>,
+    },
+}
+
+/// Why a line is not a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotAMessage {
+    /// Not JSON at all: output that went astray.
+    #[error("not JSON")]
+    Noise,
+    /// JSON, but not JSON-RPC, or with both a result and an error.
+    #[error("not a JSON-RPC message")]
+    Malformed,
+    /// Bytes that are no text.
+    #[error("not valid UTF-8")]
+    Encoding,
+    /// Nested beyond the limit.
+    #[error("nested too deep")]
+    TooDeep,
+}
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+/// Takes a line apart.
+pub(crate) fn decode(line: &[u8], depth: usize) -> Result<Message<'_>, NotAMessage> {
+    if is_too_deep(line, depth) {
+        return Err(NotAMessage::TooDeep);
+    }
+    let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| why(line))?;
+    let id = envelope.id.filter(|id| id.get() != "null");
+    match (envelope.method, id, envelope.result, envelope.error) {
+        (Some(method), Some(id), None, None) => Ok(Message::Request { id, method, params: envelope.params }),
+        (Some(method), None, None, None) => Ok(Message::Notification { method, params: envelope.params }),
+        (None, Some(id), result, error) => {
+            let id = id.get().trim_matches('"').parse().map_err(|_| NotAMessage::Malformed)?;
+            match (result, error) {
+                (Some(result), None) => Ok(Message::Answer { id, outcome: Ok(result) }),
+                (None, Some(error)) => Ok(Message::Answer { id, outcome: Err(error) }),
+                _ => Err(NotAMessage::Malformed),
+            }
+        }
+        _ => Err(NotAMessage::Malformed),
+    }
+}
+
+fn why(line: &[u8]) -> NotAMessage {
+    if std::str::from_utf8(line).is_err() {
+        NotAMessage::Encoding
+    } else if serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok() {
+        NotAMessage::Malformed
+    } else {
+        NotAMessage::Noise
+    }
+}
+
+/// A line with few brackets cannot be deep, and counting them is cheap; only others are looked at closely.
+fn is_too_deep(line: &[u8], most: usize) -> bool {
+    if line.len() <= most || memchr2_iter(b'{', b'[', line).count() <= most {
+        return false;
+    }
+    let (mut depth, mut inside, mut escaped) = (0_usize, false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            b'{' | b'[' if !inside => {
+                depth += 1;
+                if most < depth {
+                    return true;
+                }
+            }
+            b'}' | b']' if !inside => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The id of an answer that cannot be read as a whole: the top-level `"id"` in its first bytes, or, for
+/// servers that write it last, at its very end.
+pub(crate) fn sniff_id(head: &[u8], tail: &[u8]) -> Option<u64> {
+    id_at_start(head).or_else(|| id_at_end(tail))
+}
+
+fn id_at_start(head: &[u8]) -> Option<u64> {
+    let (mut depth, mut at) = (0_usize, 0);
+    while let Some(byte) = head.get(at) {
+        match byte {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let end = string_end(head, at)?;
+                if depth == 1 && &head[at..=end] == b"\"id\"" {
+                    return number_after_colon(&head[end + 1..]);
+                }
+                at = end;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    None
+}
+
+fn string_end(bytes: &[u8], open: usize) -> Option<usize> {
+    let mut at = open + 1;
+    loop {
+        match bytes.get(at)? {
+            b'\\' => at += 2,
+            b'"' => return Some(at),
+            _ => at += 1,
+        }
+    }
+}
+
+fn number_after_colon(rest: &[u8]) -> Option<u64> {
+    let rest = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
+}
+
+/// `…,"jsonrpc":"2.0","id":7}`: the last key, or the last but the version.
+fn id_at_end(tail: &[u8]) -> Option<u64> {
+    let tail = tail.trim_ascii_end().strip_suffix(b"}")?;
+    let at = memchr::memmem::rfind(tail, b"\"id\"")?;
+    let after = &tail[at + 4..];
+    let id = number_after_colon(after)?;
+    let rest: Vec<u8> = after.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+    let rest = rest.strip_prefix(b":")?;
+    let number = id.to_string();
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(number.as_bytes())?;
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    (rest.is_empty() || rest == b",\"jsonrpc\":\"2.0\"").then_some(id)
+}

@@ -1,0 +1,269 @@
+//! From a server's description to a conversation that both sides have agreed on.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use kitbag_core::model::{Link as LinkSpec, Resolved, ResolvedLink};
+use kitbag_core::{Fault, Limits, Secret, ServerSpec};
+use serde_json::value::RawValue;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::era::{self, Era, Greeting, OpeningError};
+use super::logs::{Redactor, Tail, secrets_of};
+use super::memory::Memory;
+use super::message::NotAMessage;
+use super::peer::{Bounds, Clocks, Inbound, Peer, RequestError};
+use super::stdio::{self, StartError};
+use crate::Env;
+use crate::guard::Launcher;
+
+/// A conversation both sides have agreed on.
+#[derive(Clone)]
+pub(crate) struct Session {
+    pub(crate) peer: Peer,
+    pub(crate) greeting: Arc<Greeting>,
+    pub(crate) pid: Option<u32>,
+    /// The server said that its tools changed.
+    pub(crate) changed: Arc<Notify>,
+    /// Ends it.
+    pub(crate) stop: CancellationToken,
+    pub(crate) noise: Arc<Noise>,
+}
+
+/// Output that was no message.
+#[derive(Default)]
+pub(crate) struct Noise {
+    pub(crate) count: AtomicU64,
+}
+
+/// Why there is no conversation.
+#[derive(Clone, Debug)]
+pub(crate) enum OpenError {
+    /// Trying again makes no sense before something changes.
+    Final(String),
+    /// Trying again may help.
+    Again(String),
+}
+
+/// What opening needs.
+pub(crate) struct Opener<'a> {
+    pub(crate) spec: &'a ServerSpec,
+    pub(crate) resolved: &'a Result<Resolved, Vec<Fault>>,
+    pub(crate) env: &'a Env,
+    pub(crate) launcher: &'a Launcher,
+    pub(crate) limits: &'a Limits,
+    pub(crate) memory: &'a Memory,
+    pub(crate) logs: Option<&'a std::path::Path>,
+    pub(crate) tasks: &'a TaskTracker,
+    pub(crate) stop: &'a CancellationToken,
+}
+
+impl Opener<'_> {
+    /// Opens a conversation, within the connect clock.
+    pub(crate) async fn open(&self) -> Result<Session, OpenError> {
+        let resolved = match self.resolved {
+            Ok(resolved) => resolved,
+            Err(faults) => {
+                return Err(OpenError::Final(
+                    faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; "),
+                ));
+            }
+        };
+        if matches!(resolved.link, ResolvedLink::Remote { .. }) {
+            return Err(OpenError::Final(
+                "addresses cannot be connected to yet; only programs can".to_owned(),
+            ));
+        }
+        let deadline = Instant::now() + self.limits.wait_stdio;
+        let after = self.limits.wait_stdio;
+        let opened = tokio::time::timeout_at(deadline, self.agree(resolved, deadline)).await;
+        opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {after:?}"))))
+    }
+
+    /// The era that is configured or remembered, or a probe.
+    async fn agree(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
+        let fingerprint = self.spec.fingerprint();
+        let known = self.configured().or_else(|| self.memory.get(&fingerprint));
+        let session = match known {
+            Some(Era::Legacy) => match self.legacy(resolved, deadline).await {
+                Err(Opening::OtherEra) => self.probe(resolved, deadline).await?,
+                other => other.map_err(Opening::into_error)?,
+            },
+            _ => self.probe(resolved, deadline).await?,
+        };
+        self.memory.set(&fingerprint, Some(session.greeting.era));
+        Ok(session)
+    }
+
+    fn configured(&self) -> Option<Era> {
+        let keys = ["protocolEra", "versionNegotiation", "protocol", "era"];
+        keys.iter().find_map(|key| Era::parse(self.spec.extra.0.get(*key)?.as_str()?))
+    }
+
+    /// Asks the modern way. An error tells an older server; silence or an end does too, but then it may be
+    /// in no state to be talked to, so it is started anew.
+    async fn probe(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
+        let started = self.start(resolved)?;
+        let budget = self.limits.probe.min(self.limits.wait_stdio / 2);
+        match era::discover(&started.peer, Clocks { idle: budget, total: budget }).await {
+            Ok(greeting) => Ok(started.agreed(greeting)),
+            Err(OpeningError::OtherEra) => {
+                let clocks = until(deadline);
+                let greeting = era::initialize(&started.peer, clocks).await;
+                greeting
+                    .map(|greeting| started.agreed(greeting))
+                    .map_err(|error| Opening::from(error).into_error())
+            }
+            Err(OpeningError::Refused(theirs)) => Err(OpenError::Final(era::refusal(&theirs))),
+            Err(OpeningError::Request(RequestError::Remote { message, code, .. })) => {
+                Err(OpenError::Final(format!("server/discover was refused: {message} (code {code})")))
+            }
+            Err(OpeningError::Request(_)) => {
+                drop(started);
+                self.legacy(resolved, deadline).await.map_err(Opening::into_error)
+            }
+        }
+    }
+
+    async fn legacy(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, Opening> {
+        let started = self.start(resolved).map_err(Opening::Failed)?;
+        let greeting = era::initialize(&started.peer, until(deadline)).await.map_err(Opening::from)?;
+        Ok(started.agreed(greeting))
+    }
+
+    fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
+        let ResolvedLink::Stdio { env, .. } = &resolved.link else {
+            return Err(OpenError::Final("not a program".to_owned()));
+        };
+        let pass: &[String] = match &self.spec.link {
+            LinkSpec::Stdio(program) => &program.pass,
+            LinkSpec::Remote(_) => &[],
+        };
+        let passed: Vec<(String, Secret)> =
+            pass.iter().filter_map(|name| Some((name.clone(), Secret::new(self.env.get(name)?)))).collect();
+        let secrets = secrets_of(env.iter().chain(&passed).map(|(name, value)| (name.as_str(), value)));
+        let tail = Arc::new(Tail::new(Redactor::new(&secrets), self.limits, self.logs, &self.spec.name));
+        let stop = self.stop.child_token();
+        let start = stdio::Start {
+            server: &self.spec.name,
+            link: &resolved.link,
+            pass,
+            env: self.env,
+            launcher: self.launcher,
+            line: self.limits.line,
+            end: self.limits.wait_end,
+        };
+        let process = stdio::start(&start, tail.clone(), self.tasks, &stop).map_err(|error| match error {
+            StartError::Spawn(_) => OpenError::Again(error.to_string()),
+            _ => OpenError::Final(error.to_string()),
+        })?;
+        let changed = Arc::new(Notify::new());
+        let noise = Arc::new(Noise::default());
+        let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail });
+        let bounds = Bounds { line: self.limits.line, depth: self.limits.depth, queue: self.limits.queue };
+        let peer = Peer::start(process.sink, process.source, ears, bounds, self.tasks, &stop);
+        Ok(Started { peer, pid: process.pid, changed, noise, guard: stop.drop_guard() })
+    }
+}
+
+fn until(deadline: Instant) -> Clocks {
+    let left = deadline.saturating_duration_since(Instant::now());
+    Clocks { idle: left, total: left }
+}
+
+/// A process that was started but not agreed with; dropping it ends it.
+struct Started {
+    peer: Peer,
+    pid: Option<u32>,
+    changed: Arc<Notify>,
+    noise: Arc<Noise>,
+    guard: tokio_util::sync::DropGuard,
+}
+
+impl Started {
+    fn agreed(self, greeting: Greeting) -> Session {
+        let stop = self.guard.disarm();
+        Session {
+            peer: self.peer,
+            greeting: Arc::new(greeting),
+            pid: self.pid,
+            changed: self.changed,
+            stop,
+            noise: self.noise,
+        }
+    }
+}
+
+/// How a handshake went wrong.
+enum Opening {
+    OtherEra,
+    Failed(OpenError),
+}
+
+impl From<OpeningError> for Opening {
+    fn from(error: OpeningError) -> Self {
+        match error {
+            OpeningError::OtherEra => Self::OtherEra,
+            OpeningError::Refused(theirs) => Self::Failed(OpenError::Final(era::refusal(&theirs))),
+            OpeningError::Request(RequestError::Remote { code, message, .. }) => {
+                Self::Failed(OpenError::Final(format!("the handshake was refused: {message} (code {code})")))
+            }
+            OpeningError::Request(error) => Self::Failed(OpenError::Again(error.to_string())),
+        }
+    }
+}
+
+impl Opening {
+    fn into_error(self) -> OpenError {
+        match self {
+            Self::OtherEra => OpenError::Final("speaks neither era of the protocol".to_owned()),
+            Self::Failed(error) => error,
+        }
+    }
+}
+
+/// What a server may say and ask on its own.
+struct Ears {
+    changed: Arc<Notify>,
+    noise: Arc<Noise>,
+    tail: Arc<Tail>,
+}
+
+impl Inbound for Ears {
+    fn request(
+        &self,
+        _id: &RawValue,
+        method: &str,
+        _params: Option<&RawValue>,
+    ) -> Option<Result<String, (i32, String)>> {
+        Some(match method {
+            "ping" => Ok("{}".to_owned()),
+            // Nobody here can answer for a user, so nobody does.
+            _ => Err((-32601, format!("{method} is not offered"))),
+        })
+    }
+
+    fn notification(&self, method: &str, params: Option<&RawValue>) {
+        match method {
+            "notifications/tools/list_changed" => self.changed.notify_one(),
+            "notifications/message" => {
+                let text = params.map(|params| self.tail.clean(params.get().as_bytes())).unwrap_or_default();
+                self.tail.remark(&format!("log: {text}"));
+            }
+            _ => {}
+        }
+    }
+
+    fn noise(&self, line: &[u8], why: NotAMessage) {
+        if line.trim_ascii().is_empty() {
+            return;
+        }
+        // Once is enough to know; a server that talks all the time must not fill the log.
+        if self.noise.count.fetch_add(1, Ordering::Relaxed) == 0 {
+            self.tail.remark(&format!("output that is {why}: {}", self.tail.clean(line)));
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! How a link is, for whoever wants to know.
+
+use std::time::SystemTime;
+
+/// The state of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LinkState {
+    /// Switched off.
+    Disabled,
+    /// Waits for approval.
+    Held,
+    /// Not started yet; will be on first need.
+    Idle,
+    /// Being started for the first time.
+    Starting,
+    /// Connected, its tools listed.
+    Ready,
+    /// Connected, but its tools could not be listed.
+    Degraded,
+    /// Lost, and being started again.
+    Reconnecting,
+    /// Cannot be started as it is configured.
+    Failed,
+    /// Ended by us.
+    Stopped,
+}
+
+impl LinkState {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Disabled => "disabled",
+            Self::Held => "held",
+            Self::Idle => "idle",
+            Self::Starting => "starting",
+            Self::Ready => "ready",
+            Self::Degraded => "degraded",
+            Self::Reconnecting => "reconnecting",
+            Self::Failed => "failed",
+            Self::Stopped => "stopped",
+        }
+    }
+
+    /// Whether a call could be made now.
+    pub fn is_connected(self) -> bool {
+        matches!(self, Self::Ready | Self::Degraded)
+    }
+}
+
+/// How a link is.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Its state.
+    pub state: LinkState,
+    /// Since when.
+    pub since: SystemTime,
+    /// The protocol version spoken, when connected.
+    pub version: Option<String>,
+    /// How many tools it lists.
+    pub tools: Option<usize>,
+    /// What went wrong last: the root cause, in one line without secrets.
+    pub error: Option<String>,
+    /// How often it was started again.
+    pub restarts: u32,
+    /// When a call last came back.
+    pub last_good: Option<SystemTime>,
+    /// Lines of output that were no messages.
+    pub noise: u64,
+    /// The process, when there is one.
+    pub pid: Option<u32>,
+    /// How surely its processes end with us.
+    pub keeping: &'static str,
+}
+
+impl Status {
+    /// A link that was not looked at yet.
+    pub fn new(state: LinkState) -> Self {
+        Self {
+            state,
+            since: SystemTime::now(),
+            version: None,
+            tools: None,
+            error: None,
+            restarts: 0,
+            last_good: None,
+            noise: 0,
+            pid: None,
+            keeping: "",
+        }
+    }
+}

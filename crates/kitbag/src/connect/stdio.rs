@@ -1,0 +1,328 @@
+//! A server as a child process: its pipes as a channel, its end in good order.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kitbag_core::model::ResolvedLink;
+use kitbag_core::{Secret, ServerName};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
+use super::frame::{Frame, Framer};
+use super::logs::Tail;
+use crate::Env;
+use crate::guard::{self, Launcher};
+
+/// One read at most.
+const CHUNK: usize = 64 << 10;
+/// Variables every program needs to find its way; everything else must be declared.
+const PASSED: [&str; 14] = [
+    "HOME",
+    "PATH",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TERM",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "TZ",
+    "XDG_RUNTIME_DIR",
+    "SSL_CERT_FILE",
+];
+#[cfg(windows)]
+const PASSED_THERE: [&str; 9] = [
+    "APPDATA",
+    "LOCALAPPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "PATHEXT",
+    "SYSTEMROOT",
+    "SYSTEMDRIVE",
+    "TEMP",
+    "USERPROFILE",
+];
+#[cfg(not(windows))]
+const PASSED_THERE: [&str; 0] = [];
+
+/// What is needed to start a server.
+pub(crate) struct Start<'a> {
+    pub(crate) server: &'a ServerName,
+    pub(crate) link: &'a ResolvedLink,
+    /// Variables passed on by name.
+    pub(crate) pass: &'a [String],
+    pub(crate) env: &'a Env,
+    pub(crate) launcher: &'a Launcher,
+    pub(crate) line: usize,
+    /// How long its end may take altogether.
+    pub(crate) end: Duration,
+}
+
+/// Why a server could not be started.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum StartError {
+    /// There is no such program.
+    #[error("{program:?} cannot be found; {hint}")]
+    NoProgram { program: String, hint: String },
+    /// There is no such folder.
+    #[error("the folder to run in does not exist")]
+    NoFolder,
+    /// The file of variables cannot be used.
+    #[error("the file of variables cannot be read: {0}")]
+    EnvFile(String),
+    /// The system said no.
+    #[error("cannot be started: {0}")]
+    Spawn(String),
+}
+
+/// A started server.
+pub(crate) struct Process {
+    pub(crate) sink: Stdin,
+    pub(crate) source: Stdout,
+    pub(crate) pid: Option<u32>,
+}
+
+/// Starts a server. It ends when `stop` is cancelled, or by itself.
+pub(crate) fn start(
+    start: &Start<'_>,
+    tail: Arc<Tail>,
+    tasks: &TaskTracker,
+    stop: &CancellationToken,
+) -> Result<Process, StartError> {
+    let mut command = command(start)?;
+    let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = spawned.map_err(|error| StartError::Spawn(error.to_string()))?;
+    let (Some(stdin), Some(stdout), Some(stderr)) =
+        (child.stdin.take(), child.stdout.take(), child.stderr.take())
+    else {
+        return Err(StartError::Spawn("no pipes".to_owned()));
+    };
+    let pid = child.id();
+    let (told, ended) = watch::channel(None);
+    tasks.spawn(drain(stderr, tail.clone()));
+    let server = start.server.to_string();
+    tasks.spawn(reap(child, told, stop.clone(), start.end, start.launcher.clone(), server));
+    let source = Stdout { pipe: stdout, framer: Framer::new(start.line), ended, tail, over: false };
+    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid })
+}
+
+fn command(start: &Start<'_>) -> Result<Command, StartError> {
+    let ResolvedLink::Stdio { command, args, env, env_file, cwd } = start.link else {
+        return Err(StartError::Spawn("not a program".to_owned()));
+    };
+    let here = start.env.cwd();
+    let folder: PathBuf = cwd.as_ref().map_or_else(|| here.to_owned(), |cwd| start.env.path(cwd, here));
+    if !folder.is_dir() {
+        return Err(StartError::NoFolder);
+    }
+    let program = start.env.program(command, &folder);
+    let program = program
+        .ok_or_else(|| StartError::NoProgram { program: command.clone(), hint: how_to_get(command) })?;
+    let mut built = start.launcher.command(&program, args.iter().map(Secret::expose));
+    built.env_clear().current_dir(&folder);
+    let passed = PASSED.iter().chain(&PASSED_THERE).copied().chain(start.pass.iter().map(String::as_str));
+    built.envs(passed.filter_map(|name| Some((name, start.env.get(name)?))));
+    if let Some(file) = env_file {
+        built.envs(variables(&start.env.path(file, here))?);
+    }
+    built.envs(env.iter().map(|(name, value)| (name.as_str(), value.expose())));
+    built.env(guard::MARKER, guard::marker(start.server.as_str()));
+    Ok(Command::from(built))
+}
+
+fn variables(file: &Path) -> Result<Vec<(String, String)>, StartError> {
+    let text = std::fs::read_to_string(file).map_err(|error| StartError::EnvFile(error.to_string()))?;
+    Ok(kitbag_core::config::env::dot_env(&Arc::from(file), &text).0)
+}
+
+/// Where the usual launchers come from.
+pub fn how_to_get(command: &str) -> String {
+    match command {
+        "npx" | "node" | "npm" => "install Node.js, which brings it".to_owned(),
+        "uvx" | "uv" => "install uv: pip install uv".to_owned(),
+        "docker" | "podman" => format!("install {command}, or use the server's own package"),
+        "python" => "install Python, or write python3".to_owned(),
+        "bunx" | "bun" => "install Bun: npm install -g bun".to_owned(),
+        _ => "install it, or write its full path".to_owned(),
+    }
+}
+
+/// Reads stderr to its end: a full pipe would stop the server.
+async fn drain(mut pipe: ChildStderr, tail: Arc<Tail>) {
+    let mut bytes = vec![0; CHUNK];
+    while let Ok(read) = pipe.read(&mut bytes).await {
+        if read == 0 {
+            break;
+        }
+        tail.push(&bytes[..read]);
+    }
+}
+
+/// Waits for the end, and brings it about when asked to: input closed, a word to the guard, and only then
+/// force. The guard needs its own time to end the whole family; killing it first would leave them behind.
+async fn reap(
+    mut child: Child,
+    told: watch::Sender<Option<ExitStatus>>,
+    stop: CancellationToken,
+    end: Duration,
+    launcher: Launcher,
+    server: String,
+) {
+    let status = tokio::select! {
+        status = child.wait() => status,
+        () = stop.cancelled() => finish(&mut child, end, &launcher).await,
+    };
+    let guard_killed = status.as_ref().is_ok_and(|status| status.code().is_none());
+    if guard_killed && launcher != Launcher::None {
+        guard::sweep_server(&server);
+    }
+    told.send_replace(Some(status.unwrap_or_default()));
+}
+
+async fn finish(child: &mut Child, end: Duration, launcher: &Launcher) -> io::Result<ExitStatus> {
+    let polite = end / 10;
+    if let Ok(status) = tokio::time::timeout(polite, child.wait()).await {
+        return status;
+    }
+    signal(child, launcher, Force::Word);
+    if let Ok(status) = tokio::time::timeout(end - 2 * polite, child.wait()).await {
+        return status;
+    }
+    signal(child, launcher, Force::Kill);
+    child.wait().await
+}
+
+enum Force {
+    Word,
+    Kill,
+}
+
+#[cfg(unix)]
+fn signal(child: &Child, launcher: &Launcher, force: Force) {
+    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+    let Some(pid) = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) else { return };
+    let signal = match force {
+        Force::Word => Signal::TERM,
+        Force::Kill => Signal::KILL,
+    };
+    let _ =
+        if *launcher == Launcher::None { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
+}
+
+#[cfg(not(unix))]
+fn signal(child: &mut Child, _launcher: &Launcher, _force: Force) {
+    let _ = child.start_kill();
+}
+
+/// The server's input.
+pub(crate) struct Stdin {
+    pipe: ChildStdin,
+    bytes: Vec<u8>,
+}
+
+impl Sink for Stdin {
+    async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
+        let mut starts = Vec::new();
+        let bytes = match batch.as_slice() {
+            [one] => &one.line.0,
+            many => {
+                self.bytes.clear();
+                for outgoing in many {
+                    starts.push(self.bytes.len());
+                    self.bytes.extend_from_slice(&outgoing.line.0);
+                }
+                &self.bytes
+            }
+        };
+        let mut written = 0;
+        while written < bytes.len() {
+            match self.pipe.write(&bytes[written..]).await {
+                Ok(more) if 0 < more => written += more,
+                failed => {
+                    let why = failed
+                        .err()
+                        .map_or_else(|| "closed its input".to_owned(), |error| input_closed(&error));
+                    let starts = starts.into_iter().chain([0]);
+                    let unsent = batch
+                        .iter()
+                        .zip(starts)
+                        .filter(|(_, start)| written <= *start)
+                        .filter_map(|(out, _)| out.id);
+                    return Err(Unsent { ids: unsent.collect(), closed: Closed(why) });
+                }
+            }
+        }
+        if CHUNK * 4 < self.bytes.capacity() {
+            self.bytes = Vec::new();
+        }
+        Ok(())
+    }
+}
+
+fn input_closed(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => "closed its input".to_owned(),
+        _ => format!("cannot be written to: {error}"),
+    }
+}
+
+/// The server's output.
+pub(crate) struct Stdout {
+    pipe: ChildStdout,
+    framer: Framer,
+    ended: watch::Receiver<Option<ExitStatus>>,
+    tail: Arc<Tail>,
+    over: bool,
+}
+
+impl Source for Stdout {
+    async fn next(&mut self) -> Incoming<'_> {
+        while !self.framer.advance() {
+            if self.over {
+                let ended = self.ended.clone();
+                return Incoming::Closed(why_ended(ended, &self.tail).await);
+            }
+            let read = self.pipe.read_buf(self.framer.room(CHUNK)).await;
+            if !matches!(read, Ok(1..)) {
+                self.over = true;
+                if self.framer.finish() {
+                    break;
+                }
+            }
+        }
+        match self.framer.frame() {
+            Frame::Line(line) => Incoming::Line(line),
+            Frame::Oversized { head, tail, length } => Incoming::Oversized { head, tail, length },
+        }
+    }
+}
+
+/// The end of output is mostly the end of the program; its code is known a moment later.
+async fn why_ended(mut ended: watch::Receiver<Option<ExitStatus>>, tail: &Tail) -> Closed {
+    let status = tokio::time::timeout(Duration::from_millis(250), ended.wait_for(Option::is_some)).await;
+    let status = status.ok().and_then(Result::ok).and_then(|status| *status);
+    Closed(match status {
+        None => "closed its output".to_owned(),
+        Some(status) => describe_end(status, tail),
+    })
+}
+
+/// How a program ended, with its last words.
+pub(crate) fn describe_end(status: ExitStatus, tail: &Tail) -> String {
+    let how = match status.code() {
+        Some(code @ 129..=192) => format!("was ended by signal {}", code - 128),
+        Some(code) => format!("ended with exit code {code}"),
+        None => "was killed".to_owned(),
+    };
+    let last = tail.last(3);
+    if last.is_empty() { how } else { format!("{how}; stderr: {}", last.join(" / ")) }
+}

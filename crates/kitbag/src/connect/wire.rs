@@ -1,0 +1,98 @@
+//! Writing requests, byte by byte: what the caller gives as JSON travels as given.
+
+use serde_json::value::RawValue;
+
+use super::era::Era;
+
+/// Who we say we are.
+pub(crate) const CLIENT_INFO: &str =
+    concat!(r#"{"name":"kitbag","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
+
+/// One line: a request, a notification or an answer.
+#[derive(Debug)]
+pub(crate) struct Line(pub(crate) Vec<u8>);
+
+/// The parameters of a request, by key, each already JSON.
+pub(crate) type Params<'a> = &'a [(&'a str, &'a str)];
+
+/// A request of ours. The progress token is the id, so that a note finds its call without a table.
+pub(crate) fn request(id: u64, method: &str, params: Params<'_>, era: Era) -> Line {
+    let size: usize = params.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+    let mut line = Vec::with_capacity(size + method.len() + 320);
+    push(&mut line, r#"{"jsonrpc":"2.0","id":"#);
+    push(&mut line, &id.to_string());
+    push(&mut line, r#","method":""#);
+    push(&mut line, method);
+    push(&mut line, r#"","params":{"#);
+    for (key, value) in params {
+        line.push(b'"');
+        push(&mut line, key);
+        push(&mut line, "\":");
+        push_flat(&mut line, value);
+        line.push(b',');
+    }
+    push(&mut line, r#""_meta":{"progressToken":"#);
+    push(&mut line, &id.to_string());
+    if let Era::Modern = era {
+        push(&mut line, r#","io.modelcontextprotocol/protocolVersion":""#);
+        push(&mut line, super::era::MODERN);
+        push(
+            &mut line,
+            r#"","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":"#,
+        );
+        push(&mut line, CLIENT_INFO);
+    }
+    push(&mut line, "}}}\n");
+    Line(line)
+}
+
+/// A notification of ours.
+pub(crate) fn notification(method: &str, params: &str) -> Line {
+    let mut line = Vec::with_capacity(method.len() + params.len() + 64);
+    push(&mut line, r#"{"jsonrpc":"2.0","method":""#);
+    push(&mut line, method);
+    push(&mut line, r#"","params":"#);
+    push_flat(&mut line, params);
+    push(&mut line, "}\n");
+    Line(line)
+}
+
+/// An answer to a request of theirs.
+pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line {
+    let mut line = Vec::with_capacity(128);
+    push(&mut line, r#"{"jsonrpc":"2.0","id":"#);
+    push_flat(&mut line, id.get());
+    match outcome {
+        Ok(result) => {
+            push(&mut line, r#","result":"#);
+            push_flat(&mut line, result);
+        }
+        Err((code, message)) => {
+            push(&mut line, r#","error":{"code":"#);
+            push(&mut line, &code.to_string());
+            push(&mut line, r#","message":"#);
+            push(&mut line, &quoted(message));
+            push(&mut line, "}");
+        }
+    }
+    push(&mut line, "}\n");
+    Line(line)
+}
+
+/// A text as a JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn push(line: &mut Vec<u8>, text: &str) {
+    line.extend_from_slice(text.as_bytes());
+}
+
+/// JSON without line ends: outside of strings they are blanks, inside they cannot stand.
+fn push_flat(line: &mut Vec<u8>, json: &str) {
+    let from = line.len();
+    push(line, json);
+    if memchr::memchr2(b'\n', b'\r', json.as_bytes()).is_some() {
+        line[from..].iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    }
+}

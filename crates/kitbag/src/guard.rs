@@ -1,0 +1,46 @@
+//! Nothing outlives us. Every server is started under a guard: a small process of this same binary that
+//! watches both Kitbag and the server, adopts every descendant the server leaves behind, and when either
+//! ends, ends them all, also after a SIGKILL of Kitbag.
+//!
+//! The host program calls [`init`] first in `main`. A program that does not gets the guard of a `kitbag` on
+//! its `PATH`, or, without one, the best that can be done from inside ([`Launcher`] says which).
+
+#[cfg(target_os = "linux")]
+mod family;
+mod launch;
+#[cfg(target_os = "linux")]
+mod run;
+mod sweep;
+
+use std::sync::OnceLock;
+
+pub use launch::{Keeping, Launcher};
+pub use sweep::sweep;
+pub(crate) use sweep::{marker, sweep_server};
+
+/// The variable that marks every process of a server: `<pid>/<start time>/<server>`.
+pub const MARKER: &str = "KITBAG_OWNER";
+
+/// The first argument that turns this binary into a guard, and the one for the moment before the server.
+const GUARD: &str = "__guard";
+#[cfg(target_os = "linux")]
+const SHIM: &str = "__shim";
+
+static READY: OnceLock<()> = OnceLock::new();
+
+/// To be called first in `main`, before arguments are parsed or a runtime is started. When this process was
+/// started as a guard it never returns.
+pub fn init() {
+    #[cfg(target_os = "linux")]
+    {
+        let mut args = std::env::args_os().skip(1);
+        let first = args.next();
+        if first.as_deref() == Some(GUARD.as_ref()) {
+            run::guard(args.collect());
+        }
+        if first.as_deref() == Some(SHIM.as_ref()) {
+            run::shim(args.collect());
+        }
+    }
+    READY.get_or_init(|| ());
+}

@@ -1,0 +1,80 @@
+//! How a server is started: under our own guard, under a `kitbag` found elsewhere, or without one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{GUARD, READY};
+
+/// How surely a server's processes end with us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// All of them, also after SIGKILL.
+    Exact,
+    /// The server and its group, as long as we end in good order.
+    BestEffort,
+}
+
+impl Keeping {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::BestEffort => "best effort",
+        }
+    }
+}
+
+/// The way servers are started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Launcher {
+    /// This binary guards; its `main` called [`super::init`].
+    Own,
+    /// Another binary guards.
+    Other(PathBuf),
+    /// Nobody does.
+    None,
+}
+
+impl Launcher {
+    /// The best way there is: our own guard, else a `kitbag` of the same version found by the caller.
+    pub fn choose(other: Option<&Path>) -> Self {
+        if cfg!(not(target_os = "linux")) {
+            return Self::None;
+        }
+        if READY.get().is_some() {
+            return Self::Own;
+        }
+        let is_ours = |path: &&Path| {
+            let output = Command::new(path).arg("--version").output().ok();
+            output.is_some_and(|output| {
+                output.stdout == concat!("kitbag ", env!("CARGO_PKG_VERSION"), "\n").as_bytes()
+            })
+        };
+        other.filter(is_ours).map_or(Self::None, |path| Self::Other(path.to_owned()))
+    }
+
+    /// How surely processes started this way end with us.
+    pub fn keeping(&self) -> Keeping {
+        if *self == Self::None { Keeping::BestEffort } else { Keeping::Exact }
+    }
+
+    /// The command that starts `program` with `args`.
+    pub(crate) fn command<'a>(&self, program: &Path, args: impl Iterator<Item = &'a str>) -> Command {
+        let guard = match self {
+            Self::Own => Path::new("/proc/self/exe"),
+            Self::Other(path) => path,
+            Self::None => {
+                let mut command = Command::new(program);
+                command.args(args);
+                #[cfg(unix)]
+                std::os::unix::process::CommandExt::process_group(&mut command, 0);
+                return command;
+            }
+        };
+        let mut command = Command::new(guard);
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::arg0(&mut command, "mcp-guard");
+        command.arg(GUARD).arg(std::process::id().to_string()).arg(program).args(args);
+        command
+    }
+}

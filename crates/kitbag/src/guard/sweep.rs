@@ -1,0 +1,108 @@
+//! What is left when Kitbag and a guard were both killed: processes that carry the marker of an owner that
+//! is no more.
+
+/// Ends processes whose owner is gone; how many there were.
+#[cfg(target_os = "linux")]
+pub fn sweep() -> usize {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    let mut ended = 0;
+    for pid in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+        // Held open, so that the number cannot change hands between looking and killing.
+        let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
+            continue;
+        };
+        let Some(marker) = marker_of(pid) else { continue };
+        if !is_alive(&marker) && pidfd_send_signal(&held, Signal::KILL).is_ok() {
+            ended += 1;
+        }
+    }
+    ended
+}
+
+/// Other systems have no such marker to look for.
+#[cfg(not(target_os = "linux"))]
+pub fn sweep() -> usize {
+    0
+}
+
+/// The marker that this process puts on its servers.
+pub(crate) fn marker(server: &str) -> String {
+    let pid = std::process::id();
+    format!("{pid}/{}/{}/{server}", start_time(pid).unwrap_or_default(), namespace().unwrap_or_default())
+}
+
+/// Ends the processes of one server of ours whose guard was killed.
+#[cfg(target_os = "linux")]
+pub(crate) fn sweep_server(server: &str) {
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    let ours = marker(server);
+    let Ok(entries) = std::fs::read_dir("/proc") else { return };
+    for pid in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+        let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
+            continue;
+        };
+        if marker_of(pid).as_deref() == Some(ours.as_str()) {
+            let _ = pidfd_send_signal(&held, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn sweep_server(_server: &str) {}
+
+#[cfg(target_os = "linux")]
+fn marker_of(pid: i32) -> Option<String> {
+    // Other users' environments cannot be read, which keeps us to our own.
+    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let prefix = format!("{}=", super::MARKER);
+    let entry = environ.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(prefix.as_bytes()))?;
+    String::from_utf8(entry.to_vec()).ok()
+}
+
+/// Whether the owner a marker names is alive: the same process, not another one under its number, not a zombie.
+#[cfg(target_os = "linux")]
+fn is_alive(marker: &str) -> bool {
+    let mut parts = marker.split('/');
+    let (Some(pid), Some(start), Some(space)) = (parts.next(), parts.next(), parts.next()) else {
+        return true;
+    };
+    let Ok(pid) = pid.parse::<u32>() else { return true };
+    // Numbers of another namespace mean other processes there; they are not ours to judge.
+    if Some(space) != namespace().as_deref() {
+        return true;
+    }
+    start_time(pid).as_deref() == Some(start) && state_of(pid) != Some('Z')
+}
+
+#[cfg(target_os = "linux")]
+fn stat_fields(pid: u32) -> Option<Vec<String>> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    Some(stat.rsplit_once(')')?.1.split_whitespace().map(str::to_owned).collect())
+}
+
+#[cfg(target_os = "linux")]
+fn start_time(pid: u32) -> Option<String> {
+    stat_fields(pid)?.into_iter().nth(19)
+}
+
+#[cfg(target_os = "linux")]
+fn state_of(pid: u32) -> Option<char> {
+    stat_fields(pid)?.first()?.chars().next()
+}
+
+#[cfg(target_os = "linux")]
+fn namespace() -> Option<String> {
+    let link = std::fs::read_link("/proc/self/ns/pid").ok()?;
+    Some(link.to_string_lossy().chars().filter(char::is_ascii_digit).collect())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn start_time(_pid: u32) -> Option<String> {
+    None
+}
+
+#[cfg(not(target_os = "linux"))]
+fn namespace() -> Option<String> {
+    None
+}
