@@ -7,9 +7,6 @@ mod shown;
 mod spec;
 mod template;
 
-#[cfg(test)]
-mod tests;
-
 pub use error_kind::ErrorKind;
 pub use limits::{Bound, Limits, Row};
 pub use secret::Secret;

@@ -9,6 +9,7 @@ mod exits;
 mod export;
 mod folders;
 mod hosts;
+mod live;
 mod looks;
 mod masks;
 mod paste;

@@ -2,6 +2,7 @@ mod dialects;
 mod env;
 mod export;
 mod interpolate;
+mod model;
 mod paste;
 mod source;
 

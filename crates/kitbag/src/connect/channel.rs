@@ -29,6 +29,8 @@ pub(crate) enum Incoming<'a> {
         /// Its length.
         length: usize,
     },
+    /// What stood behind the last line when everything ended: a line without its end, or half a line.
+    Rest(&'a [u8]),
     /// Nothing more will come.
     Closed(Closed),
 }

@@ -2,7 +2,7 @@
 //! wherever it is in that.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::model::Resolved;
@@ -82,7 +82,9 @@ struct Inner {
     name: ServerName,
     around: Arc<Surroundings>,
     status: watch::Sender<Status>,
-    session: watch::Sender<Option<Session>>,
+    session: watch::Sender<Option<Arc<Session>>>,
+    /// When a call last came back, in milliseconds since the epoch; 0 when none did.
+    last_good: AtomicU64,
     tools: watch::Sender<Arc<ToolList>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
@@ -104,6 +106,7 @@ impl Link {
             around: around.clone(),
             status: watch::Sender::new(Status { keeping, ..Status::new(state) }),
             session: watch::Sender::new(None),
+            last_good: AtomicU64::new(0),
             tools: watch::Sender::new(Arc::default()),
             wanted: watch::Sender::new(!spec.lazy),
             gate: Semaphore::new(concurrency),
@@ -121,6 +124,8 @@ impl Link {
     /// How it is.
     pub fn status(&self) -> Status {
         let mut status = self.0.status.borrow().clone();
+        let good = Duration::from_millis(self.0.last_good.load(Ordering::Relaxed));
+        status.last_good = (!good.is_zero()).then(|| SystemTime::UNIX_EPOCH + good);
         status.noise = self
             .0
             .session
@@ -158,8 +163,11 @@ impl Link {
         let end = began + limits.wait_total;
         let name = quoted(call.tool);
         let params = [("name", name.as_str()), ("arguments", call.arguments.get())];
-        let gate = tokio::time::timeout_at(end, self.0.gate.acquire()).await;
-        let Ok(Ok(_permit)) = gate else {
+        let gate = match self.0.gate.try_acquire() {
+            Ok(permit) => Some(permit),
+            Err(_) => tokio::time::timeout_at(end, self.0.gate.acquire()).await.ok().and_then(Result::ok),
+        };
+        let Some(_permit) = gate else {
             return Err(self.error(
                 &call,
                 ErrorKind::Timeout,
@@ -179,7 +187,7 @@ impl Link {
                 .await
             {
                 Ok(result) => {
-                    self.0.status.send_modify(|status| status.last_good = Some(SystemTime::now()));
+                    self.0.last_good.store(millis_now(), Ordering::Relaxed);
                     return Ok(Reply { result, retries, took: began.elapsed() });
                 }
                 Err(error) => error,
@@ -203,7 +211,7 @@ impl Link {
     }
 
     /// The conversation, waiting for it until a moment; why there is none otherwise.
-    async fn session(&self, until: Instant) -> Result<Session, String> {
+    async fn session(&self, until: Instant) -> Result<Arc<Session>, String> {
         if let Some(session) = self.0.session.borrow().as_ref().filter(|session| !session.peer.is_closed()) {
             return Ok(session.clone());
         }
@@ -211,7 +219,7 @@ impl Link {
         let mut sessions = self.0.session.subscribe();
         let mut status = self.0.status.subscribe();
         let live =
-            |session: &Option<Session>| session.as_ref().is_some_and(|session| !session.peer.is_closed());
+            |session: &Option<Arc<Session>>| session.as_ref().is_some_and(|session| !session.peer.is_closed());
         let hopeless = |status: &Status| matches!(status.state, LinkState::Failed | LinkState::Stopped);
         tokio::select! {
             biased;
@@ -224,7 +232,7 @@ impl Link {
     /// Waits until another conversation has taken the place of this one, or a moment has come.
     async fn renewed(&self, old: &Session, until: Instant) {
         let mut sessions = self.0.session.subscribe();
-        let other = |session: &Option<Session>| {
+        let other = |session: &Option<Arc<Session>>| {
             session.as_ref().is_none_or(|session| {
                 session.greeting.as_ref() as *const _ != old.greeting.as_ref() as *const _
             })
@@ -304,6 +312,11 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
     inner.state(LinkState::Stopped, None);
 }
 
+fn millis_now() -> u64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
 fn backoff(failures: u32, limits: &Limits) -> Duration {
     let doubled =
         limits.restart_first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(limits.restart_most);
@@ -353,6 +366,7 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
         status.version = Some(session.greeting.version.clone());
         status.pid = session.pid;
     });
+    let session = Arc::new(session);
     inner.session.send_replace(Some(session.clone()));
     let closed = tokio::select! {
         () = inner.stop.cancelled() => None,

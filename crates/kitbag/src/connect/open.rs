@@ -21,7 +21,6 @@ use crate::Env;
 use crate::guard::Launcher;
 
 /// A conversation both sides have agreed on.
-#[derive(Clone)]
 pub(crate) struct Session {
     pub(crate) peer: Peer,
     pub(crate) greeting: Arc<Greeting>,

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -106,14 +106,26 @@ struct Slot {
     notes: Option<mpsc::Sender<Note>>,
     /// Whether any byte may have left.
     sent: bool,
+    /// When it was asked.
+    began: Instant,
     /// When the server last said something about it.
-    heard: Option<Instant>,
+    heard: Instant,
+    clocks: Clocks,
+}
+
+impl Slot {
+    fn deadline(&self) -> Instant {
+        (self.began + self.clocks.total).min(self.heard + self.clocks.idle)
+    }
 }
 
 #[derive(Default)]
 struct Pending {
     slots: HashMap<u64, Slot>,
     closed: Option<Closed>,
+    /// When to look for calls that took too long. It may be too early, never too late, so that a call that
+    /// does not end sooner than those before it costs no timer.
+    alarm: Option<Instant>,
 }
 
 struct Shared {
@@ -121,6 +133,7 @@ struct Shared {
     pending: Mutex<Pending>,
     out: mpsc::Sender<Outgoing>,
     closed: watch::Sender<Option<Closed>>,
+    earlier: Notify,
     limits: Bounds,
 }
 
@@ -152,10 +165,12 @@ impl Peer {
             pending: Mutex::default(),
             out,
             closed: watch::Sender::new(None),
+            earlier: Notify::new(),
             limits,
         });
         let broken = stop.child_token();
         tasks.spawn(write(sink, queue, shared.clone(), broken.clone()));
+        tasks.spawn(watch_clocks(Self(shared.clone()), broken.clone()));
         tasks.spawn(read(source, inbound, shared.clone(), broken));
         Self(shared)
     }
@@ -172,9 +187,12 @@ impl Peer {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let line = wire::request(id, method, params, era);
         let began = Instant::now();
-        let room = tokio::time::timeout(clocks.total.min(clocks.idle), self.0.out.reserve()).await;
-        let Ok(room) = room else {
-            return Err(RequestError::Timeout { after: began.elapsed(), sent: false });
+        let room = match self.0.out.try_reserve() {
+            Ok(room) => Ok(room),
+            Err(_) => match tokio::time::timeout(clocks.total.min(clocks.idle), self.0.out.reserve()).await {
+                Ok(room) => room,
+                Err(_) => return Err(RequestError::Timeout { after: began.elapsed(), sent: false }),
+            },
         };
         let room = room.map_err(|_| RequestError::NotSent(self.why_closed()))?;
         let (reply, answer) = oneshot::channel();
@@ -183,12 +201,22 @@ impl Peer {
             if let Some(closed) = &pending.closed {
                 return Err(RequestError::NotSent(closed.clone()));
             }
-            pending.slots.insert(id, Slot { reply, notes, sent: false, heard: None });
+            let slot = Slot { reply, notes, sent: false, began, heard: Instant::now(), clocks };
+            let deadline = slot.deadline();
+            pending.slots.insert(id, slot);
+            if pending.alarm.is_none_or(|alarm| deadline < alarm) {
+                pending.alarm = Some(deadline);
+                self.0.earlier.notify_one();
+            }
         }
         let mut ticket = Ticket { peer: self, id, method, done: false };
         room.send(Outgoing { id: Some(id), line });
-        let outcome = ticket.wait(answer, began, clocks).await;
-        ticket.done = !matches!(outcome, Err(RequestError::Timeout { .. }));
+        let outcome = match answer.await {
+            Ok(Outcome::Result(result)) => Ok(result),
+            Ok(Outcome::Error(error)) => Err(error),
+            Err(_) => Err(RequestError::Lost(self.why_closed())),
+        };
+        ticket.done = true;
         outcome
     }
 
@@ -219,6 +247,28 @@ impl Peer {
         self.0.lock().slots.len()
     }
 
+    /// Ends every call whose time is up, tells the server, and sets the alarm for the next.
+    fn end_overdue(&self) {
+        let now = Instant::now();
+        let mut pending = self.0.lock();
+        let overdue: Vec<u64> = pending.slots.iter().filter(|(_, slot)| slot.deadline() <= now).map(|(id, _)| *id).collect();
+        let ended: Vec<(u64, Slot)> = overdue.into_iter().filter_map(|id| Some((id, pending.slots.remove(&id)?))).collect();
+        pending.alarm = pending.slots.values().map(Slot::deadline).min();
+        drop(pending);
+        for (id, slot) in ended {
+            if slot.sent {
+                self.cancel(id);
+            }
+            let timeout = RequestError::Timeout { after: now - slot.began, sent: slot.sent };
+            let _ = slot.reply.send(Outcome::Error(timeout));
+        }
+    }
+
+    /// Tells the server that nobody waits any more.
+    fn cancel(&self, id: u64) {
+        self.notify("notifications/cancelled", &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#));
+    }
+
     fn post(&self, line: Line) {
         // A flood of questions must not make us wait; what finds no room was not worth it.
         let _ = self.0.out.try_send(Outgoing { id: None, line });
@@ -237,34 +287,6 @@ struct Ticket<'a> {
     done: bool,
 }
 
-impl Ticket<'_> {
-    async fn wait(
-        &self,
-        mut answer: oneshot::Receiver<Outcome>,
-        began: Instant,
-        clocks: Clocks,
-    ) -> Result<Box<RawValue>, RequestError> {
-        let end = began + clocks.total;
-        let mut heard = began;
-        loop {
-            let alarm = end.min(heard + clocks.idle);
-            match tokio::time::timeout_at(alarm, &mut answer).await {
-                Ok(Ok(Outcome::Result(result))) => return Ok(result),
-                Ok(Ok(Outcome::Error(error))) => return Err(error),
-                Ok(Err(_)) => return Err(RequestError::Lost(self.peer.why_closed())),
-                Err(_) => {
-                    let slot = self.peer.0.lock().slots.get(&self.id).map(|slot| (slot.heard, slot.sent));
-                    let (last, sent) = slot.unwrap_or((None, true));
-                    match last.filter(|last| heard < *last && Instant::now() < end) {
-                        Some(last) => heard = last,
-                        None => return Err(RequestError::Timeout { after: began.elapsed(), sent }),
-                    }
-                }
-            }
-        }
-    }
-}
-
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         if self.done {
@@ -273,8 +295,7 @@ impl Drop for Ticket<'_> {
         let slot = self.peer.0.lock().slots.remove(&self.id);
         // Only what may have been received needs to be stopped, and an initialize cannot be.
         if slot.is_some_and(|slot| slot.sent) && self.method != "initialize" {
-            let params = format!(r#"{{"requestId":{},"reason":"no longer wanted"}}"#, self.id);
-            self.peer.notify("notifications/cancelled", &params);
+            self.peer.cancel(self.id);
         }
     }
 }
@@ -318,7 +339,7 @@ impl Shared {
         };
         let Some(slot) = slot else { return false };
         if method == "notifications/progress" {
-            slot.heard = Some(Instant::now());
+            slot.heard = Instant::now();
         }
         if let Some(notes) = &slot.notes {
             // A flood fills the mailbox and the rest is dropped; the call itself goes on.
@@ -345,11 +366,14 @@ async fn write(
     broken: CancellationToken,
 ) {
     let mut batch = Vec::with_capacity(64);
+    // Registered once: setting it up anew for every line would cost more than the line.
+    let ended = broken.cancelled();
+    tokio::pin!(ended);
     loop {
         let more = tokio::select! {
             biased;
-            () = broken.cancelled() => break,
             more = queue.recv_many(&mut batch, 64) => more,
+            () = &mut ended => break,
         };
         if more == 0 {
             break;
@@ -357,8 +381,8 @@ async fn write(
         mark(&shared, &batch, true);
         let sent = tokio::select! {
             biased;
-            () = broken.cancelled() => break,
             sent = sink.send(&mut batch) => sent,
+            () = &mut ended => break,
         };
         batch.clear();
         if let Err(Unsent { ids, closed }) = sent {
@@ -373,6 +397,25 @@ async fn write(
             broken.cancel();
             break;
         }
+    }
+}
+
+/// Ends calls that took too long.
+async fn watch_clocks(peer: Peer, broken: CancellationToken) {
+    loop {
+        let alarm = peer.0.lock().alarm;
+        tokio::select! {
+            () = broken.cancelled() => return,
+            () = peer.0.earlier.notified() => {}
+            () = sleep_until(alarm) => peer.end_overdue(),
+        }
+    }
+}
+
+async fn sleep_until(alarm: Option<Instant>) {
+    match alarm {
+        Some(alarm) => tokio::time::sleep_until(alarm).await,
+        None => std::future::pending().await,
     }
 }
 
@@ -395,15 +438,20 @@ async fn read(
 ) {
     let limits = shared.limits;
     let peer = Peer(shared.clone());
+    let ended = broken.cancelled();
+    tokio::pin!(ended);
     let closed = loop {
         let incoming = tokio::select! {
             biased;
-            () = broken.cancelled() => break Closed("the connection was ended".to_owned()),
             incoming = source.next() => incoming,
+            () = &mut ended => break Closed("the connection was ended".to_owned()),
         };
         match incoming {
             Incoming::Closed(closed) => break closed,
             Incoming::Line(line) => take(line, &peer, &*inbound),
+            // Half an answer is none: its call is lost, and may be one to make again.
+            Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => inbound.noise(rest, NotAMessage::Noise),
+            Incoming::Rest(rest) => take(rest, &peer, &*inbound),
             Incoming::Oversized { head, tail, length } => {
                 if let Some(id) = sniff_id(head, tail) {
                     shared.finish(id, Outcome::Error(RequestError::TooLarge { length, limit: limits.line }));

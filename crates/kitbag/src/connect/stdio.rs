@@ -286,6 +286,7 @@ pub(crate) struct Stdout {
 
 impl Source for Stdout {
     async fn next(&mut self) -> Incoming<'_> {
+        let mut rest = false;
         while !self.framer.advance() {
             if self.over {
                 let ended = self.ended.clone();
@@ -294,12 +295,14 @@ impl Source for Stdout {
             let read = self.pipe.read_buf(self.framer.room(CHUNK)).await;
             if !matches!(read, Ok(1..)) {
                 self.over = true;
-                if self.framer.finish() {
+                rest = self.framer.finish();
+                if rest {
                     break;
                 }
             }
         }
         match self.framer.frame() {
+            Frame::Line(line) if rest => Incoming::Rest(line),
             Frame::Line(line) => Incoming::Line(line),
             Frame::Oversized { head, tail, length } => Incoming::Oversized { head, tail, length },
         }

@@ -20,7 +20,7 @@ pub(crate) fn request(id: u64, method: &str, params: Params<'_>, era: Era) -> Li
     let size: usize = params.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
     let mut line = Vec::with_capacity(size + method.len() + 320);
     push(&mut line, r#"{"jsonrpc":"2.0","id":"#);
-    push(&mut line, &id.to_string());
+    push_number(&mut line, id);
     push(&mut line, r#","method":""#);
     push(&mut line, method);
     push(&mut line, r#"","params":{"#);
@@ -32,7 +32,7 @@ pub(crate) fn request(id: u64, method: &str, params: Params<'_>, era: Era) -> Li
         line.push(b',');
     }
     push(&mut line, r#""_meta":{"progressToken":"#);
-    push(&mut line, &id.to_string());
+    push_number(&mut line, id);
     if let Era::Modern = era {
         push(&mut line, r#","io.modelcontextprotocol/protocolVersion":""#);
         push(&mut line, super::era::MODERN);
@@ -81,11 +81,26 @@ pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line 
 
 /// A text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 fn push(line: &mut Vec<u8>, text: &str) {
     line.extend_from_slice(text.as_bytes());
+}
+
+fn push_number(line: &mut Vec<u8>, number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    line.extend_from_slice(&digits[at..]);
 }
 
 /// JSON without line ends: outside of strings they are blanks, inside they cannot stand.

@@ -106,7 +106,7 @@ fn mistakes_are_named() {
     check("[limits]\nconfig_fil = 1", "(did you mean \"config_file\"?)");
     check(
         "[limits]\nconfig_file = \"1 stone\"",
-        "must be a number from 1 or a size such as \"16MiB\", found a text",
+        "must be a number from 1, a size such as \"16MiB\" or a time such as \"5s\", found a text",
     );
     check("[limits]\nconfig_file = 0", "must be a number from 1");
     check("[limits]\nconfig_depth = inf", "must be a number from 1");
@@ -156,13 +156,18 @@ fn durations_and_sizes() {
 
 #[test]
 fn every_limit_can_be_set_by_its_name() {
-    for row in Limits::ROWS {
-        let (settings, faults) = settings(&format!("[limits]\n{} = 7", row.name));
+    for row in Limits::default().rows() {
+        let (text, bound) = match row.bound {
+            Bound::Items(_) => ("7", Bound::Items(7)),
+            Bound::Bytes(_) => ("\"7KiB\"", Bound::Bytes(7 << 10)),
+            Bound::Time(_) => ("\"7ms\"", Bound::Time(Duration::from_millis(7))),
+        };
+        let (settings, faults) = settings(&format!("[limits]\n{} = {text}", row.name));
         let mut want = Limits::default();
-        assert!(want.set(row.name, 7) && faults.is_empty(), "{faults:?}");
+        assert!(want.set(row.name, bound) && faults.is_empty(), "{faults:?}");
         assert_eq!(settings.limits, want);
     }
-    assert!(!Limits::default().set("nothing", 1));
+    assert!(!Limits::default().set("nothing", Bound::Items(1)));
 }
 
 /// The part of JSON Schema that ours uses, patterns apart.

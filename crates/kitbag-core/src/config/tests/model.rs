@@ -1,6 +1,6 @@
 use std::path::Path;
 
-use super::*;
+use crate::model::*;
 use crate::config::layers::{Layer, Layered, merge};
 use crate::config::{Document, Reading, Source, read, tree};
 
