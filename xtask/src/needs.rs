@@ -1,15 +1,46 @@
 //! What the tests need beyond the toolchain, one row each, so that a fresh machine needs nothing installed by
 //! hand and a missing thing is named before the first test runs.
 
+mod debian;
+mod locked;
+
 use anyhow::{Context, ensure};
 
 use crate::shell;
 
-const NEEDS: &[Need] = &[Need {
-    what: "the crates of Cargo.lock",
-    check: || shell::succeeds(shell::cargo(FETCH).arg("--offline")),
-    install: || shell::run(&mut shell::cargo(FETCH)),
-}];
+/// In this order: a row may use what an earlier one installed.
+const NEEDS: &[Need] = &[
+    Need {
+        what: "the crates of Cargo.lock",
+        check: || shell::succeeds(shell::cargo(FETCH).arg("--offline")),
+        install: || shell::run(&mut shell::cargo(FETCH)),
+    },
+    Need {
+        what: "git",
+        check: || shell::succeeds(shell::at_root("git").arg("--version")),
+        install: || debian::install("git"),
+    },
+    Need {
+        what: "Python's venv",
+        check: || shell::succeeds(shell::at_root("python3").args(["-c", "import venv, ensurepip"])),
+        install: || debian::install("python3-venv"),
+    },
+    Need {
+        what: "the MCP servers of testdata/servers/npm",
+        check: || locked::NPM.is_there(),
+        install: || locked::NPM.install(),
+    },
+    Need {
+        what: "the MCP servers of testdata/servers/py-new.txt",
+        check: || locked::PY_NEW.is_there(),
+        install: || locked::PY_NEW.install(),
+    },
+    Need {
+        what: "the MCP servers of testdata/servers/py-old.txt",
+        check: || locked::PY_OLD.is_there(),
+        install: || locked::PY_OLD.install(),
+    },
+];
 
 /// The crates of this machine's platform alone: the tests of no other run here.
 const FETCH: &[&str] = &["fetch", "--locked", "--target", "host-tuple"];

@@ -13,8 +13,15 @@ pub(crate) fn root() -> &'static Path {
 
 /// `cargo <args>` in the workspace root.
 pub(crate) fn cargo(args: &[&str]) -> Command {
-    let mut command = Command::new("cargo");
-    command.args(args).current_dir(root());
+    let mut command = at_root("cargo");
+    command.args(args);
+    command
+}
+
+/// `program` in the workspace root.
+pub(crate) fn at_root(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root());
     command
 }
 

@@ -16,9 +16,9 @@ use std::sync::OnceLock;
 
 pub use launch::{Keeping, Launcher};
 pub use sweep::sweep;
-pub(crate) use sweep::{marker, sweep_server};
+pub(crate) use sweep::{marker, sweep_marked};
 
-/// The variable that marks every process of a server: `<pid>/<start time>/<server>`.
+/// The variable that marks every process of a server: `<pid>/<start time>/<pid namespace>/<server>/<number>`.
 pub const MARKER: &str = "KITBAG_OWNER";
 
 /// The first argument that turns this binary into a guard, and the one for the moment before the server.

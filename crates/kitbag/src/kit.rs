@@ -20,7 +20,7 @@ use crate::guard::{self, Keeping, Launcher};
 
 mod find;
 
-pub use find::FindError;
+pub use find::{FindError, could_have};
 
 /// How to open.
 #[derive(Clone, Debug, Default)]
@@ -210,7 +210,8 @@ impl Kitbag {
             .links
             .iter()
             .map(|link| (link, link.status()))
-            .filter(|(_, status)| !status.state.is_connected());
+            // One that is started on first need is not missing.
+            .filter(|(_, status)| !status.state.is_connected() && status.state != LinkState::Idle);
         away.map(|(link, status)| Fault {
             stage: Stage::Connect,
             ..Fault::error(FaultKind::Unavailable, why(&status)).of(link.name())

@@ -67,7 +67,7 @@ fn print(context: &mut Context, rows: &[ServerStatus]) {
             status.version.clone().unwrap_or_default().into(),
             status.tools.map(|tools| tools.to_string()).unwrap_or_default().into(),
             status.restarts.to_string().into(),
-            status.error.clone().unwrap_or_default().into(),
+            status.error.as_deref().map(visible).unwrap_or_default().into(),
         ]);
     }
     let text = lines(&table);

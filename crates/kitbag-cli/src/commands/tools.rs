@@ -61,6 +61,9 @@ fn as_json(row: &ToolRow) -> Value {
         "tool": row.tool.name.as_str(),
         "description": definition["description"],
         "input_schema": definition["inputSchema"],
+        "output_schema": definition["outputSchema"],
+        "title": definition["title"],
+        "annotations": definition["annotations"],
         "available": row.available,
     })
 }

@@ -14,6 +14,7 @@ mod looks;
 mod masks;
 mod paste;
 mod races;
+mod real_servers;
 mod registry;
 mod shapes;
 mod trust;

@@ -73,8 +73,8 @@ pub(crate) enum OpeningError {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Discovered<'a> {
-    #[serde(default)]
-    supported_versions: Vec<String>,
+    #[serde(borrow, default)]
+    supported_versions: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
     #[serde(default)]
@@ -103,8 +103,9 @@ pub(crate) async fn discover(peer: &Peer, clocks: Clocks) -> Result<Greeting, Op
     let found: Discovered<'_> = serde_json::from_str(raw.get()).map_err(|_| {
         OpeningError::Request(RequestError::BadAnswer("server/discover gave no list of versions".into()))
     })?;
-    if !found.supported_versions.iter().any(|version| version == MODERN) {
-        return Err(unsupported(&found.supported_versions));
+    let theirs: Vec<String> = found.supported_versions.iter().map(|version| bare(version)).collect();
+    if !theirs.iter().any(|version| version == MODERN) {
+        return Err(unsupported(&theirs));
     }
     let info = found.meta.and_then(|meta| key(meta, "io.modelcontextprotocol/serverInfo"));
     Ok(Greeting {
@@ -134,7 +135,12 @@ fn unsupported(theirs: &[String]) -> OpeningError {
     if theirs.iter().any(|version| LEGACY_KNOWN.contains(&version.as_str())) {
         return OpeningError::OtherEra;
     }
-    OpeningError::Refused(theirs.join(", "))
+    OpeningError::Refused(theirs.join(", ").chars().take(80).collect())
+}
+
+/// A version as it stands there, whatever kind of value it is.
+fn bare(version: &RawValue) -> String {
+    version.get().trim_matches('"').chars().take(40).collect()
 }
 
 /// Shakes hands.
@@ -151,10 +157,9 @@ pub(crate) async fn initialize(peer: &Peer, clocks: Clocks) -> Result<Greeting, 
     let answer: Initialized<'_> = serde_json::from_str(raw.get()).map_err(|_| {
         OpeningError::Request(RequestError::BadAnswer("initialize gave no usable result".into()))
     })?;
-    let version = answer.protocol_version.map_or("none", RawValue::get);
-    let version = version.trim_matches('"').to_owned();
+    let version = answer.protocol_version.map_or_else(|| "none".to_owned(), bare);
     if !LEGACY_KNOWN.contains(&version.as_str()) {
-        return Err(OpeningError::Refused(version.chars().take(40).collect()));
+        return Err(OpeningError::Refused(version));
     }
     peer.notify("notifications/initialized", "{}");
     Ok(Greeting {

@@ -15,7 +15,7 @@ use tokio_util::task::TaskTracker;
 
 use super::list::{self, ToolList};
 use super::memory::Memory;
-use super::open::{OpenError, Opener, Session};
+use super::open::{OpenError, Opener, Session, Tries};
 use super::peer::{Clocks, Note, RequestError};
 use super::status::{LinkState, Status};
 use super::wire::quoted;
@@ -88,6 +88,7 @@ struct Inner {
     tools: watch::Sender<Arc<ToolList>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
+    tries: Tries,
     stop: CancellationToken,
 }
 
@@ -110,6 +111,7 @@ impl Link {
             tools: watch::Sender::new(Arc::default()),
             wanted: watch::Sender::new(!spec.lazy),
             gate: Semaphore::new(concurrency),
+            tries: Tries::default(),
             stop: around.stop.child_token(),
         });
         around.tasks.spawn(supervise(inner.clone(), supply));
@@ -176,8 +178,13 @@ impl Link {
         };
         let mut retries = 0;
         loop {
-            let session = self.session(end.min(Instant::now() + limits.wait_agent)).await;
-            let session = session.map_err(|why| self.error(&call, ErrorKind::Unavailable, why))?;
+            let session = match self.current() {
+                Some(session) => session,
+                None => {
+                    let session = self.session(end.min(Instant::now() + limits.wait_agent)).await;
+                    session.map_err(|why| self.error(&call, ErrorKind::Unavailable, why))?
+                }
+            };
             let left = end.saturating_duration_since(Instant::now());
             let clocks = Clocks { idle: limits.wait_idle.min(left), total: left };
             let notes = call.notes.clone();
@@ -210,11 +217,13 @@ impl Link {
         self.0.stop.cancel();
     }
 
+    /// The conversation, if there is one.
+    fn current(&self) -> Option<Arc<Session>> {
+        self.0.session.borrow().as_ref().filter(|session| !session.peer.is_closed()).cloned()
+    }
+
     /// The conversation, waiting for it until a moment; why there is none otherwise.
     async fn session(&self, until: Instant) -> Result<Arc<Session>, String> {
-        if let Some(session) = self.0.session.borrow().as_ref().filter(|session| !session.peer.is_closed()) {
-            return Ok(session.clone());
-        }
         self.0.wanted.send_replace(true);
         let mut sessions = self.0.session.subscribe();
         let mut status = self.0.status.subscribe();
@@ -230,12 +239,10 @@ impl Link {
     }
 
     /// Waits until another conversation has taken the place of this one, or a moment has come.
-    async fn renewed(&self, old: &Session, until: Instant) {
+    async fn renewed(&self, old: &Arc<Session>, until: Instant) {
         let mut sessions = self.0.session.subscribe();
         let other = |session: &Option<Arc<Session>>| {
-            session.as_ref().is_none_or(|session| {
-                session.greeting.as_ref() as *const _ != old.greeting.as_ref() as *const _
-            })
+            session.as_ref().is_none_or(|session| !Arc::ptr_eq(session, old))
         };
         let _ = tokio::time::timeout_at(until, sessions.wait_for(other)).await;
     }
@@ -298,7 +305,13 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
             Ended::Lost { ran, error } => (ran, error),
         };
         // One that ran well gets a new start at once; one that keeps failing has to wait.
-        failures = if began.is_some_and(|ran| inner.around.limits.steady < ran) { 0 } else { failures + 1 };
+        let starts = inner.tries.starts();
+        failures = match began {
+            Some(ran) if inner.around.limits.steady < ran => 0,
+            Some(_) => failures + 1,
+            // A try that asked both ways has cost two starts.
+            None => failures + starts.max(1),
+        };
         let first = began.is_some() && failures <= 1;
         inner.status.send_modify(|status| status.restarts += 1);
         inner.state(LinkState::Reconnecting, Some(error));
@@ -351,6 +364,7 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
         logs: around.logs.as_deref(),
         tasks: &around.tasks,
         stop: &inner.stop,
+        tries: &inner.tries,
     };
     let opened = tokio::select! {
         () = inner.stop.cancelled() => return Ended::Stopped,

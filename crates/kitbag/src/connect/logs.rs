@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aho_corasick::AhoCorasick;
-use kitbag_core::text::{MASK, looks_secret, redact_log, visible};
+use kitbag_core::text::{MASK, looks_secret, redact_log, redact_words, visible};
 use kitbag_core::{Limits, Secret, ServerName};
+
+/// What is kept of one line in a log file.
+const LONGEST_LINE: usize = 4096;
 
 /// Values that must not be shown, in every form a program may print them.
 #[derive(Clone, Default)]
@@ -28,6 +31,19 @@ impl Redactor {
         }
         let kind = aho_corasick::MatchKind::LeftmostLongest;
         Self(AhoCorasick::builder().match_kind(kind).build(&forms).ok().map(Arc::new))
+    }
+
+    /// The beginning of a line, of about this length; a secret that the cut would leave half of is left out.
+    fn head<'a>(&self, line: &'a [u8], most: usize) -> &'a [u8] {
+        if line.len() <= most {
+            return line;
+        }
+        let longest = self.0.as_ref().map_or(0, |known| known.max_pattern_len());
+        let window = &line[..line.len().min(most + longest)];
+        let across = self.0.as_ref().and_then(|known| {
+            known.find_iter(window).find(|found| found.start() < most && most < found.end())
+        });
+        &line[..across.map_or(most, |found| found.start())]
     }
 
     /// A line fit to be shown: without these values, without anything that looks like a secret, without
@@ -103,6 +119,24 @@ pub(crate) fn secrets_of<'a>(named: impl Iterator<Item = (&'a str, &'a Secret)>)
     named.filter(is_secret).map(|(_, value)| value.clone()).collect()
 }
 
+/// Words of a command line, or parts of them, that must not be shown.
+pub(crate) fn secret_words(args: &[Secret]) -> Vec<Secret> {
+    let masked = redact_words(args.iter().map(Secret::expose));
+    let hidden = args.iter().zip(&masked).filter_map(|(arg, masked)| {
+        let (arg, masked) = (arg.expose(), masked.as_str());
+        let before = common(arg.chars(), masked.chars());
+        let (arg, masked) = (&arg[before..], &masked[before.min(masked.len())..]);
+        let after = common(arg.chars().rev(), masked.chars().rev());
+        Some(&arg[..arg.len() - after]).filter(|hidden| !hidden.is_empty())
+    });
+    hidden.map(Secret::new).collect()
+}
+
+/// How many bytes two texts begin with in common.
+fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
+    a.zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
+}
+
 /// The last bytes a server wrote to stderr, and the file they also go to.
 pub(crate) struct Tail {
     redactor: Redactor,
@@ -153,16 +187,17 @@ impl Tail {
         drop(ring);
         let mut lines: Vec<&[u8]> =
             bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
-        if self.size <= bytes.len() && 1 < lines.len() {
+        if self.size <= bytes.len() && !lines.is_empty() {
             lines.remove(0);
         }
         let skip = lines.len().saturating_sub(count);
-        lines.into_iter().skip(skip).map(|line| self.redactor.line(&line[..line.len().min(500)])).collect()
+        let shown = |line| self.redactor.line(self.redactor.head(line, 500));
+        lines.into_iter().skip(skip).map(shown).collect()
     }
 
     /// A line fit to be shown.
     pub(crate) fn clean(&self, line: &[u8]) -> String {
-        self.redactor.line(&line[..line.len().min(200)])
+        self.redactor.line(self.redactor.head(line, 200))
     }
 }
 
@@ -199,11 +234,11 @@ impl LogFile {
         }
         let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
         for piece in &mut lines {
-            let room = 8192_usize.saturating_sub(self.partial.len());
+            let room = (2 * LONGEST_LINE).saturating_sub(self.partial.len());
             self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
                 let line = std::mem::take(&mut self.partial);
-                self.line(&redactor.line(line.trim_ascii_end()));
+                self.line(&redactor.line(redactor.head(line.trim_ascii_end(), LONGEST_LINE)));
             }
         }
     }

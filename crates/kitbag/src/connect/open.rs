@@ -1,7 +1,7 @@
 //! From a server's description to a conversation that both sides have agreed on.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 use kitbag_core::model::{Link as LinkSpec, Resolved, ResolvedLink};
 use kitbag_core::{Fault, Limits, Secret, ServerSpec};
@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::era::{self, Era, Greeting, OpeningError};
-use super::logs::{Redactor, Tail, secrets_of};
+use super::logs::{Redactor, Tail, secret_words, secrets_of};
 use super::memory::Memory;
 use super::message::NotAMessage;
 use super::peer::{Bounds, Clocks, Inbound, Peer, RequestError};
@@ -58,6 +58,22 @@ pub(crate) struct Opener<'a> {
     pub(crate) logs: Option<&'a std::path::Path>,
     pub(crate) tasks: &'a TaskTracker,
     pub(crate) stop: &'a CancellationToken,
+    pub(crate) tries: &'a Tries,
+}
+
+/// What one try to open leaves for the next.
+#[derive(Default)]
+pub(crate) struct Tries {
+    starts: AtomicU32,
+    /// Both eras were tried, and it ended both times. Asking one way is enough from then on.
+    both: AtomicBool,
+}
+
+impl Tries {
+    /// How many processes were started since this was asked last.
+    pub(crate) fn starts(&self) -> u32 {
+        self.starts.swap(0, Ordering::Relaxed)
+    }
 }
 
 impl Opener<'_> {
@@ -85,10 +101,16 @@ impl Opener<'_> {
     /// The era that is configured or remembered, or a probe.
     async fn agree(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
         let fingerprint = self.spec.fingerprint();
-        let known = self.configured().or_else(|| self.memory.get(&fingerprint));
+        let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
+        let configured = self.configured();
+        let known = configured.or_else(|| self.memory.get(&fingerprint)).or(assumed);
         let session = match known {
             Some(Era::Legacy) => match self.legacy(resolved, deadline).await {
                 Err(Opening::OtherEra) => self.probe(resolved, deadline).await?,
+                // What was only assumed may be wrong in any way.
+                Err(Opening::Failed(OpenError::Final(_))) if configured.is_none() => {
+                    self.probe(resolved, deadline).await?
+                }
                 other => other.map_err(Opening::into_error)?,
             },
             _ => self.probe(resolved, deadline).await?,
@@ -122,7 +144,9 @@ impl Opener<'_> {
             }
             Err(OpeningError::Request(_)) => {
                 drop(started);
-                self.legacy(resolved, deadline).await.map_err(Opening::into_error)
+                let opened = self.legacy(resolved, deadline).await.map_err(Opening::into_error);
+                self.tries.both.store(opened.is_err(), Ordering::Relaxed);
+                opened
             }
         }
     }
@@ -134,7 +158,7 @@ impl Opener<'_> {
     }
 
     fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
-        let ResolvedLink::Stdio { env, .. } = &resolved.link else {
+        let ResolvedLink::Stdio { args, env, .. } = &resolved.link else {
             return Err(OpenError::Final("not a program".to_owned()));
         };
         let pass: &[String] = match &self.spec.link {
@@ -143,8 +167,10 @@ impl Opener<'_> {
         };
         let passed: Vec<(String, Secret)> =
             pass.iter().filter_map(|name| Some((name.clone(), Secret::new(self.env.get(name)?)))).collect();
-        let secrets = secrets_of(env.iter().chain(&passed).map(|(name, value)| (name.as_str(), value)));
+        let mut secrets = secrets_of(env.iter().chain(&passed).map(|(name, value)| (name.as_str(), value)));
+        secrets.extend(secret_words(args));
         let tail = Arc::new(Tail::new(Redactor::new(&secrets), self.limits, self.logs, &self.spec.name));
+        self.tries.starts.fetch_add(1, Ordering::Relaxed);
         let stop = self.stop.child_token();
         let start = stdio::Start {
             server: &self.spec.name,

@@ -22,6 +22,9 @@ use super::wire::{self, Line, Params};
 #[cfg(test)]
 mod tests;
 
+/// How long a failed write waits for the reader to say why.
+const LAST_WORDS: Duration = Duration::from_millis(600);
+
 /// How the other side may ask and tell us things. Called from the reader: must not block.
 pub(crate) trait Inbound: Send + Sync + 'static {
     /// A request; the answer now, or none when it will be given by [`Peer::answer`] later.
@@ -201,7 +204,7 @@ impl Peer {
             if let Some(closed) = &pending.closed {
                 return Err(RequestError::NotSent(closed.clone()));
             }
-            let slot = Slot { reply, notes, sent: false, began, heard: Instant::now(), clocks };
+            let slot = Slot { reply, notes, sent: false, began, heard: began, clocks };
             let deadline = slot.deadline();
             pending.slots.insert(id, slot);
             if pending.alarm.is_none_or(|alarm| deadline < alarm) {
@@ -378,7 +381,7 @@ async fn write(
         if more == 0 {
             break;
         }
-        mark(&shared, &batch, true);
+        mark(&shared, &mut batch);
         let sent = tokio::select! {
             biased;
             sent = sink.send(&mut batch) => sent,
@@ -386,13 +389,9 @@ async fn write(
         };
         batch.clear();
         if let Err(Unsent { ids, closed }) = sent {
-            let mut pending = shared.lock();
-            for id in ids {
-                if let Some(slot) = pending.slots.get_mut(&id) {
-                    slot.sent = false;
-                }
-            }
-            drop(pending);
+            unmark(&shared, &ids);
+            // Mostly the program has ended, and the reader is about to learn how.
+            let _ = tokio::time::timeout(LAST_WORDS, &mut ended).await;
             shared.close(closed);
             broken.cancel();
             break;
@@ -419,12 +418,26 @@ async fn sleep_until(alarm: Option<Instant>) {
     }
 }
 
-/// From here on the requests may have been received.
-fn mark(shared: &Shared, batch: &[Outgoing], sent: bool) {
+/// From here on the requests may have been received. Those that nobody waits for any more were given up as
+/// not delivered, so they must not be.
+fn mark(shared: &Shared, batch: &mut Vec<Outgoing>) {
     let mut pending = shared.lock();
-    for id in batch.iter().filter_map(|outgoing| outgoing.id) {
-        if let Some(slot) = pending.slots.get_mut(&id) {
-            slot.sent = sent;
+    batch.retain(|outgoing| match outgoing.id.map(|id| pending.slots.get_mut(&id)) {
+        None => true,
+        Some(None) => false,
+        Some(Some(slot)) => {
+            slot.sent = true;
+            true
+        }
+    });
+}
+
+/// These were not received after all.
+fn unmark(shared: &Shared, ids: &[u64]) {
+    let mut pending = shared.lock();
+    for id in ids {
+        if let Some(slot) = pending.slots.get_mut(id) {
+            slot.sent = false;
         }
     }
 }
@@ -440,14 +453,14 @@ async fn read(
     let peer = Peer(shared.clone());
     let ended = broken.cancelled();
     tokio::pin!(ended);
-    let closed = loop {
+    let (closed, over) = loop {
         let incoming = tokio::select! {
             biased;
             incoming = source.next() => incoming,
-            () = &mut ended => break Closed("the connection was ended".to_owned()),
+            () = &mut ended => break (Closed("the connection was ended".to_owned()), false),
         };
         match incoming {
-            Incoming::Closed(closed) => break closed,
+            Incoming::Closed(closed) => break (closed, true),
             Incoming::Line(line) => take(line, &peer, &*inbound),
             // Half an answer is none: its call is lost, and may be one to make again.
             Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => inbound.noise(rest, NotAMessage::Noise),
@@ -461,6 +474,8 @@ async fn read(
     };
     shared.close(closed);
     broken.cancel();
+    // A server that is being ended may still be writing; breaking its pipe would fill its log with complaints.
+    while !over && !matches!(source.next().await, Incoming::Closed(_)) {}
 }
 
 fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
@@ -481,10 +496,14 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
             }
         }
         Err(why) => {
-            let id = match why {
-                NotAMessage::Noise if line.is_empty() => None,
-                _ => sniff_id(line, line),
+            // A logger's lines may have ids too; only what means to be a message can fail a call.
+            let is_meant = match why {
+                NotAMessage::Noise | NotAMessage::Malformed => {
+                    memchr::memmem::find(line, b"\"jsonrpc\"").is_some()
+                }
+                NotAMessage::Encoding | NotAMessage::TooDeep => true,
             };
+            let id = if is_meant { sniff_id(line, line) } else { None };
             match id {
                 Some(id) => shared.finish(id, Outcome::Error(RequestError::BadAnswer(why.to_string()))),
                 None => inbound.noise(line, why),

@@ -98,7 +98,8 @@ pub(crate) fn start(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) -> Result<Process, StartError> {
-    let mut command = command(start)?;
+    let marker = guard::marker(start.server.as_str());
+    let mut command = command(start, &marker)?;
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = spawned.map_err(|error| StartError::Spawn(error.to_string()))?;
     let (Some(stdin), Some(stdout), Some(stderr)) =
@@ -109,13 +110,12 @@ pub(crate) fn start(
     let pid = child.id();
     let (told, ended) = watch::channel(None);
     tasks.spawn(drain(stderr, tail.clone()));
-    let server = start.server.to_string();
-    tasks.spawn(reap(child, told, stop.clone(), start.end, start.launcher.clone(), server));
+    tasks.spawn(reap(child, told, stop.clone(), start.end, start.launcher.clone(), marker));
     let source = Stdout { pipe: stdout, framer: Framer::new(start.line), ended, tail, over: false };
     Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid })
 }
 
-fn command(start: &Start<'_>) -> Result<Command, StartError> {
+fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
     let ResolvedLink::Stdio { command, args, env, env_file, cwd } = start.link else {
         return Err(StartError::Spawn("not a program".to_owned()));
     };
@@ -135,7 +135,7 @@ fn command(start: &Start<'_>) -> Result<Command, StartError> {
         built.envs(variables(&start.env.path(file, here))?);
     }
     built.envs(env.iter().map(|(name, value)| (name.as_str(), value.expose())));
-    built.env(guard::MARKER, guard::marker(start.server.as_str()));
+    built.env(guard::MARKER, marker);
     Ok(Command::from(built))
 }
 
@@ -175,7 +175,7 @@ async fn reap(
     stop: CancellationToken,
     end: Duration,
     launcher: Launcher,
-    server: String,
+    marker: String,
 ) {
     let status = tokio::select! {
         status = child.wait() => status,
@@ -183,7 +183,7 @@ async fn reap(
     };
     let guard_killed = status.as_ref().is_ok_and(|status| status.code().is_none());
     if guard_killed && launcher != Launcher::None {
-        guard::sweep_server(&server);
+        guard::sweep_marked(&marker);
     }
     told.send_replace(Some(status.unwrap_or_default()));
 }
@@ -311,7 +311,7 @@ impl Source for Stdout {
 
 /// The end of output is mostly the end of the program; its code is known a moment later.
 async fn why_ended(mut ended: watch::Receiver<Option<ExitStatus>>, tail: &Tail) -> Closed {
-    let status = tokio::time::timeout(Duration::from_millis(250), ended.wait_for(Option::is_some)).await;
+    let status = tokio::time::timeout(Duration::from_millis(500), ended.wait_for(Option::is_some)).await;
     let status = status.ok().and_then(Result::ok).and_then(|status| *status);
     Closed(match status {
         None => "closed its output".to_owned(),

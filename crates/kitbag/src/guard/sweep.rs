@@ -1,6 +1,8 @@
 //! What is left when Kitbag and a guard were both killed: processes that carry the marker of an owner that
 //! is no more.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 /// Ends processes whose owner is gone; how many there were.
 #[cfg(target_os = "linux")]
 pub fn sweep() -> usize {
@@ -26,30 +28,32 @@ pub fn sweep() -> usize {
     0
 }
 
-/// The marker that this process puts on its servers.
+/// A marker for one start of a server. No two are the same: the next life of a server, and one of the same
+/// name that somebody else in this process opened, are not to be swept away with it.
 pub(crate) fn marker(server: &str) -> String {
-    let pid = std::process::id();
-    format!("{pid}/{}/{}/{server}", start_time(pid).unwrap_or_default(), namespace().unwrap_or_default())
+    static STARTS: AtomicU64 = AtomicU64::new(1);
+    let (pid, number) = (std::process::id(), STARTS.fetch_add(1, Ordering::Relaxed));
+    let (start, space) = (start_time(pid).unwrap_or_default(), namespace().unwrap_or_default());
+    format!("{pid}/{start}/{space}/{server}/{number}")
 }
 
-/// Ends the processes of one server of ours whose guard was killed.
+/// Ends the processes of one start whose guard was killed.
 #[cfg(target_os = "linux")]
-pub(crate) fn sweep_server(server: &str) {
+pub(crate) fn sweep_marked(ours: &str) {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-    let ours = marker(server);
     let Ok(entries) = std::fs::read_dir("/proc") else { return };
     for pid in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
         let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
             continue;
         };
-        if marker_of(pid).as_deref() == Some(ours.as_str()) {
+        if marker_of(pid).as_deref() == Some(ours) {
             let _ = pidfd_send_signal(&held, Signal::KILL);
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn sweep_server(_server: &str) {}
+pub(crate) fn sweep_marked(_ours: &str) {}
 
 #[cfg(target_os = "linux")]
 fn marker_of(pid: i32) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use kitbag_core::ServerName;
+use kitbag_core::{Fault, ServerName};
 use kitbag_core::text::nearest;
 
 use super::{Found, Kitbag, ToolRow};
@@ -45,28 +45,23 @@ impl Kitbag {
             Some(found) => found,
             None => {
                 let shown: Vec<String> = self.tools().into_iter().map(|row| row.shown.to_string()).collect();
+                let candidates = self.candidates(name);
+                let could = |fault: &Fault| candidates.iter().any(|link| Some(link.name()) == fault.server.as_ref());
+                let faults = self.faults().into_iter().filter(could);
+                let away: Vec<String> =
+                    faults.filter_map(|fault| Some(format!("{} {}", fault.server?, fault.message))).collect();
+                // A name that begins with the name of a server that is away was meant as it stands.
+                let meant = !away.is_empty() && candidates.len() < self.links.len();
                 let near = nearest(name, shown.iter().map(String::as_str)).map(str::to_owned);
-                let away = self
-                    .faults()
-                    .into_iter()
-                    .filter_map(|fault| Some(format!("{} {}", fault.server?, fault.message)));
-                Err(FindError::NotFound { name: name.to_owned(), near, away: away.collect() })
+                let near = near.filter(|_| !meant);
+                Err(FindError::NotFound { name: name.to_owned(), near, away })
             }
         }
     }
 
-    /// The servers whose tool a name could be: the one it names, those it seems to begin with, else all.
     fn candidates(&self, name: &str) -> Vec<&Link> {
-        let named =
-            |link: &&Link| name.strip_prefix(link.name().as_str()).is_some_and(|rest| rest.starts_with('/'));
-        let folded = fold(name);
-        let shown = folded.strip_prefix("mcp_").unwrap_or_default();
-        // A long server name is cut in a shown name.
-        let begun = |link: &&Link| shown.starts_with(&word(link.name())[..word(link.name()).len().min(40)]);
-        let some = |fits: &dyn Fn(&&Link) -> bool| {
-            Some(self.links.iter().filter(fits).collect::<Vec<_>>()).filter(|links| !links.is_empty())
-        };
-        some(&named).or_else(|| some(&begun)).unwrap_or_else(|| self.links.iter().collect())
+        let names = could_have(self.links.iter().map(Link::name), name);
+        self.links.iter().filter(|link| names.contains(link.name())).collect()
     }
 
     /// Exactly, then without regard to `-`, `_` and case, then by the tool's own name; each only if one fits.
@@ -97,6 +92,19 @@ impl Kitbag {
 
 fn fold(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// The servers whose tool a name could be: the one it names, those it seems to begin with, else all.
+pub fn could_have<'a>(servers: impl Iterator<Item = &'a ServerName> + Clone, name: &str) -> Vec<ServerName> {
+    let named = |server: &&ServerName| name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    let folded = fold(name);
+    let shown = folded.strip_prefix("mcp_").unwrap_or_default();
+    // A long server name is cut in a shown name.
+    let begun = |server: &&ServerName| shown.starts_with(&word(server)[..word(server).len().min(40)]);
+    let some = |fits: &dyn Fn(&&ServerName) -> bool| {
+        Some(servers.clone().filter(fits).cloned().collect::<Vec<_>>()).filter(|servers| !servers.is_empty())
+    };
+    some(&named).or_else(|| some(&begun)).unwrap_or_else(|| servers.clone().cloned().collect())
 }
 
 /// A name as it stands in a shown name, without regard to case.

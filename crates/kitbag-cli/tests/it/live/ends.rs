@@ -1,1 +1,189 @@
-//! To be written.
+//! Nothing outlives us: however a server, its guard or Kitbag ends.
+
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use kitbag::connect::LinkState;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use serde_json::json;
+use testkit::proc;
+
+use super::farm::Use as _;
+use super::{Farm, alone, calm, said, until};
+
+const TREES: [&str; 5] = ["s13", "s13:stubborn", "s13:hold", "s13:bare", "s13:stubborn,hold,bare"];
+const LONG: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Normal,
+    Int,
+    Term,
+    Kill,
+    KillGroup,
+}
+
+fn pid(child: &Child) -> Pid {
+    Pid::from_child(child)
+}
+
+/// `kitbag call` in the middle of a long call, in a group of its own.
+fn in_a_call(farm: &Farm) -> Child {
+    let mut command = farm.house.ask(&["call", "x/sleep", "ms=600000", "--wait", "60s"]).command();
+    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    assert!(proc::wait_until(LONG, || farm.count("x", "call sleep") == 1), "the call was not made");
+    // The server, its child and its orphaned grandchild.
+    assert_eq!(farm.count("x", "start") + farm.count("x", "child"), 3);
+    child
+}
+
+fn check(tree: &str, end: End) {
+    let farm = Farm::of("x", &["--fault", tree]);
+    if end == End::Normal {
+        farm.house.run(&["call", "x/add", "a=2", "b=3", "--wait", "60s"]).exits(0);
+        assert_eq!(farm.count("x", "child"), 2);
+        return farm.is_empty();
+    }
+    let mut child = in_a_call(&farm);
+    let sent = match end {
+        End::Int => kill_process(pid(&child), Signal::INT),
+        End::Term => kill_process(pid(&child), Signal::TERM),
+        End::Kill => kill_process(pid(&child), Signal::KILL),
+        _ => kill_process_group(pid(&child), Signal::KILL),
+    };
+    sent.unwrap();
+    let code = child.wait().unwrap().code();
+    let expected = matches!(end, End::Int | End::Term).then_some(130);
+    assert_eq!(code, expected, "{tree} {end:?}");
+    farm.is_empty();
+}
+
+#[test]
+fn t01_nothing_is_left_however_kitbag_ends() {
+    let ends = [End::Normal, End::Int, End::Term, End::Kill, End::KillGroup];
+    thread::scope(|scope| {
+        for end in ends {
+            scope.spawn(move || TREES.iter().for_each(|tree| check(tree, end)));
+        }
+    });
+}
+
+/// With Kitbag and the guard both killed there is nobody left to clear up, until the next start.
+#[test]
+fn t01_what_a_killed_guard_leaves_is_swept_at_the_next_start() {
+    let farm = Farm::of("x", &["--fault", "s13"]);
+    let mut child = in_a_call(&farm);
+    // Stopped first: it would notice, and sweep by itself.
+    kill_process(pid(&child), Signal::STOP).unwrap();
+    let server: u32 = farm.events("x", "start")[0].split(' ').nth(1).unwrap().parse().unwrap();
+    let guards: Vec<u32> =
+        proc::descendants(child.id()).into_iter().filter(|pid| proc::descendants(*pid).contains(&server)).collect();
+    assert_eq!(guards.len(), 1, "one guard between Kitbag and the server");
+    kill_process(Pid::from_raw(guards[0] as i32).unwrap(), Signal::KILL).unwrap();
+    kill_process(pid(&child), Signal::KILL).unwrap();
+    child.wait().unwrap();
+    let other = Farm::new();
+    other.house.run(&["status"]).exits(0);
+    farm.is_empty();
+}
+
+/// A living Kitbag does it at once, and starts the server again. One of the same name stays unharmed.
+#[tokio::test]
+async fn t01_a_killed_guard_takes_its_server_along_and_no_other() {
+    let farm = Farm::of("x", &["--fault", "s13:hold"]);
+    let other = Farm::of("x", &[]);
+    let (kit, bystander) = (farm.open(calm()).await, other.open(calm()).await);
+    let guard = kit.link("x").status().pid.unwrap();
+    let first: Vec<u32> = farm.alive().into_iter().filter(|pid| *pid != guard).collect();
+    assert_eq!(first.len(), 3);
+    kill_process(Pid::from_raw(guard as i32).unwrap(), Signal::KILL).unwrap();
+    assert!(until(LONG, || first.iter().all(|pid| !proc::alive(*pid))).await, "{:?}", farm.alive());
+    let reply = kit.ask("x", "add", json!({"a": 2, "b": 3})).await;
+    assert_eq!(said(&reply.unwrap()), "5");
+    bystander.lives("x").await;
+    farm.close(kit).await;
+    other.close(bystander).await;
+}
+
+#[test]
+fn t01_cycles_leave_no_process_and_no_descriptor() {
+    if !alone("live::ends::t01_cycles_leave_no_process_and_no_descriptor") {
+        return;
+    }
+    let cycles: usize = if option_env!("KITBAG_FULL_TESTS").is_some() { 1000 } else { 50 };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let good = Farm::of("x", &[]);
+        let tree = Farm::of("x", &["--fault", "s13"]);
+        let mut after_ten = 0;
+        for cycle in 1..=cycles {
+            round(&good).await;
+            if cycle <= 20 {
+                round(&tree).await;
+            }
+            let fds = proc::open_fds(std::process::id());
+            if cycle == 10 {
+                after_ten = fds.len();
+            }
+            if cycle == cycles {
+                assert_eq!(fds.len(), after_ten, "{fds:?}");
+            }
+            assert_eq!(zombies(), Vec::<u32>::new(), "after cycle {cycle}");
+        }
+    });
+}
+
+async fn round(farm: &Farm) {
+    let kit = farm.open(calm()).await;
+    kit.lives("x").await;
+    kit.close().await;
+    assert_eq!(farm.alive(), Vec::<u32>::new(), "right after closing");
+}
+
+fn zombies() -> Vec<u32> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let ours = |pid: &u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
+        proc::zombie(*pid) && parent == Some(std::process::id())
+    };
+    pids.filter(ours).collect()
+}
+
+/// All at once: the slowest decides how long it takes.
+#[tokio::test]
+async fn s3_15_closing_ends_all_servers_together_inside_five_seconds() {
+    let farm = Farm::new();
+    for number in 0..6 {
+        farm.add(&format!("x{number}"), &["--fault", "s13:stubborn,hold"]);
+    }
+    farm.add("good", &[]);
+    let kit = farm.open(calm()).await;
+    let began = Instant::now();
+    kit.close().await;
+    assert!(began.elapsed() < Duration::from_secs(5), "took {:?}", began.elapsed());
+    assert_eq!(farm.alive(), Vec::<u32>::new());
+}
+
+#[tokio::test]
+async fn s3_15_one_link_can_be_ended_without_the_others() {
+    let farm = Farm::of("a", &["--fault", "s13"]);
+    farm.add("b", &[]);
+    let kit = farm.open(calm()).await;
+    kit.link("a").stop();
+    kit.reaches("a", LinkState::Stopped).await;
+    let error = kit.ask("a", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
+    assert_eq!(error.kind, kitbag::ErrorKind::Unavailable, "{error}");
+    let noted: Vec<u32> = [farm.events("a", "start"), farm.events("a", "child")]
+        .concat()
+        .iter()
+        .map(|line| line.split(' ').nth(1).unwrap().parse().unwrap())
+        .collect();
+    assert!(until(LONG, || noted.iter().all(|pid| !proc::alive(*pid))).await);
+    kit.lives("b").await;
+    farm.close(kit).await;
+}
