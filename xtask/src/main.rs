@@ -8,6 +8,7 @@ mod docs;
 mod files;
 mod needs;
 mod shell;
+mod soak;
 mod test;
 mod tidy;
 
@@ -24,6 +25,7 @@ const COMMANDS: &[Command] = &[
         run: test::run,
     },
     Command { name: "bench", about: "run one benchmark: bench <name> [args…]", run: bench::run },
+    Command { name: "soak", about: "run for long; --short as every change must pass", run: soak::run },
     Command { name: "docs", about: "write the generated docs; --check compares instead", run: docs::run },
 ];
 

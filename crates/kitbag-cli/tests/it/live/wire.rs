@@ -1,1 +1,275 @@
-//! To be written.
+//! What comes out of a server's pipes: too much, too deep, too late, in pieces, or not at all.
+
+use std::time::{Duration, Instant};
+
+use kitbag::ErrorKind;
+use kitbag::connect::LinkState;
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+
+use super::farm::{Use as _, peak_mib};
+use super::{Farm, alone, calm, said, until};
+
+const LONG: Duration = Duration::from_secs(30);
+/// "At once", with room for a busy machine: far below the clocks of a call.
+const SOON: Duration = Duration::from_secs(10);
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Calls a tool that the fault spoils; its error, which came soon.
+async fn spoilt(farm: &Farm, fault: &str, kind: ErrorKind) -> String {
+    let kit = farm.open(calm()).await;
+    let began = Instant::now();
+    let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+    assert_eq!(error.kind, kind, "{fault}: {error}");
+    assert!(began.elapsed() < SOON, "{fault} took {:?}", began.elapsed());
+    kit.lives("x").await;
+    farm.close(kit).await;
+    error.message
+}
+
+#[test]
+fn t03_a_flood_on_stderr_is_drained_and_its_tail_kept() {
+    if !alone("live::wire::t03_a_flood_on_stderr_is_drained_and_its_tail_kept") {
+        return;
+    }
+    let farm = Farm::of("x", &["--fault", "s04:100", "--stderr", "password=PLANTED-1234"]);
+    runtime().block_on(async {
+        let kit = farm.open(calm()).await;
+        kit.lives("x").await;
+        let held = testkit::proc::rss_anon_kb(std::process::id()).unwrap();
+        let server = said(&kit.ask("x", "pid", json!({})).await.unwrap());
+        let written = || {
+            let io = std::fs::read_to_string(format!("/proc/{server}/io")).unwrap_or_default();
+            let line = io.lines().find_map(|line| line.strip_prefix("wchar: "));
+            100 << 20 <= line.and_then(|bytes| bytes.parse::<u64>().ok()).unwrap_or(0)
+        };
+        while !until(Duration::from_millis(1), written).await {
+            kit.lives("x").await;
+        }
+        let grown = testkit::proc::rss_anon_kb(std::process::id()).unwrap().saturating_sub(held);
+        assert!(grown < 2048, "{grown} kB more");
+        let died = kit.ask("x", "die", json!({"how": "exit"})).await.unwrap_err();
+        assert!(died.message.contains("stay patient") || died.message.contains("end of the flood"), "{died}");
+        farm.close(kit).await;
+    });
+    let log = farm.log("x");
+    assert!(log.contains("password=***") && !log.contains("PLANTED"), "{}", &log[..200]);
+    assert!(log.len() < 2 << 20, "{} bytes of log", log.len());
+}
+
+#[tokio::test]
+async fn t04_noise_is_counted_and_reported_once() {
+    let farm = Farm::of("x", &["--fault", "s01"]);
+    let kit = farm.open(calm()).await;
+    for number in 0..20 {
+        let reply = kit.ask("x", "echo", json!({"message": format!("m{number}")})).await.unwrap();
+        assert_eq!(said(&reply), format!("m{number}"));
+    }
+    kit.lives("x").await;
+    assert!(20 < kit.link("x").status().noise, "{:?}", kit.link("x").status());
+    let log = farm.log("x");
+    assert_eq!(log.matches("output that is").count(), 1, "{log}");
+    assert!(log.contains("server ready") && !log.contains('\u{1b}'), "{log}");
+    farm.close(kit).await;
+}
+
+#[test]
+fn t05_an_endless_answer_fails_its_call_and_nothing_else() {
+    if !alone("live::wire::t05_an_endless_answer_fails_its_call_and_nothing_else") {
+        return;
+    }
+    runtime().block_on(async {
+        for fault in ["s02:128", "s03:64", "s03:64,idlast"] {
+            let farm = Farm::of("x", &["--fault", fault]);
+            let message = spoilt(&farm, fault, ErrorKind::TooLarge).await;
+            assert!(message.contains("larger than the limit of 16777216"), "{fault}: {message}");
+        }
+    });
+    assert!(peak_mib() < 64, "{} MiB", peak_mib());
+}
+
+/// A line that does not say whose answer it is costs that call its clock, but not the link.
+#[tokio::test]
+async fn t05_an_endless_line_without_an_id_leaves_the_link_alone() {
+    let farm = Farm::of("x", &["--fault", "s02:32,noid"]);
+    let mut limits = calm();
+    limits.wait_total = Duration::from_secs(3);
+    let kit = farm.open(limits).await;
+    let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}");
+    kit.lives("x").await;
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t06_bad_text_and_deep_nesting_fail_at_once() {
+    for fault in ["s18", "s19", "s19:200"] {
+        let farm = Farm::of("x", &["--fault", fault]);
+        spoilt(&farm, fault, ErrorKind::BadAnswer).await;
+    }
+}
+
+#[tokio::test]
+async fn t07_lists_without_end_are_cut_and_kept() {
+    for fault in ["s20", "s21:same", "s21:empty", "s21:cycle"] {
+        for era in ["legacy", "modern"] {
+            let farm = Farm::of("x", &["--fault", fault, "--era", era]);
+            let kit = farm.open(calm()).await;
+            let list = kit.link("x").tools();
+            assert!(!list.tools.is_empty(), "{fault} {era}");
+            let mut names: Vec<_> = list.tools.iter().map(|tool| tool.name.to_string()).collect();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), list.tools.len(), "{fault} {era}");
+            // An empty cursor is the end in the older protocol.
+            let is_whole = (fault, era) == ("s21:empty", "legacy");
+            assert_eq!(list.truncated.is_none(), is_whole, "{fault} {era}: {:?}", list.truncated);
+            let status = kit.link("x").status();
+            assert_eq!(status.error.is_none(), is_whole, "{fault} {era}: {status:?}");
+            assert_eq!(status.state, LinkState::Ready);
+            kit.lives("x").await;
+            let asked = farm.count("x", "list");
+            assert!(asked <= 200, "{fault} {era}: {asked} requests");
+            farm.close(kit).await;
+        }
+    }
+}
+
+/// With clocks five times as fast: three lists in the first 400 ms, then one a second.
+#[tokio::test]
+async fn t08_a_storm_of_changes_makes_few_lists() {
+    let farm = Farm::of("x", &["--fault", "s23"]);
+    let mut limits = calm();
+    limits.refresh = Duration::from_secs(1);
+    let kit = farm.start(limits);
+    let began = Instant::now();
+    let within_bound = || {
+        let lists = farm.count("x", "list");
+        let over = began.elapsed().saturating_sub(Duration::from_millis(400));
+        assert!(lists <= 3 + over.as_secs() as usize, "{lists} lists after {:?}", began.elapsed());
+        5 <= lists
+    };
+    // It goes on listening, too.
+    assert!(until(LONG, within_bound).await, "{} lists", farm.count("x", "list"));
+    kit.lives("x").await;
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t09_a_flood_of_notes_is_bounded_in_order_and_the_answer_comes() {
+    let farm = Farm::of("x", &["--fault", "s24"]);
+    let kit = farm.open(calm()).await;
+    let (notes, mut mailbox) = mpsc::channel(256);
+    let reply = kit.noted("x", "echo", json!({"message": "x"}), notes).await.unwrap();
+    assert_eq!((said(&reply).as_str(), reply.retries), ("x", 0));
+    let (mut last, mut seen) = (0, 0);
+    while let Ok(note) = mailbox.try_recv() {
+        seen += 1;
+        let params: Value = serde_json::from_str(note.params.get()).unwrap();
+        let Some(progress) = params["progress"].as_u64() else { continue };
+        assert!(last < progress, "{progress} after {last}");
+        last = progress;
+    }
+    assert!(0 < last && seen <= 256, "{seen} notes");
+    kit.lives("x").await;
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t09_progress_for_ever_ends_at_the_total_clock_and_is_cancelled() {
+    let farm = Farm::of("x", &["--fault", "s25"]);
+    let mut limits = calm();
+    limits.wait_idle = Duration::from_millis(700);
+    limits.wait_total = Duration::from_secs(2);
+    let kit = farm.open(limits).await;
+    let began = Instant::now();
+    let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}");
+    assert!(Duration::from_secs(2) <= began.elapsed(), "{:?}", began.elapsed());
+    assert!(until(LONG, || farm.count("x", "cancelled") == 1).await, "the server was not told");
+    kit.lives("x").await;
+    farm.close(kit).await;
+}
+
+/// Half-closed pipes show at once, whatever was going on.
+#[tokio::test]
+async fn t12_closed_pipes_are_noticed_at_once() {
+    let mut limits = calm();
+    limits.restart_most = Duration::from_secs(600);
+    limits.restart_first = Duration::from_secs(600);
+    limits.wait_agent = Duration::from_secs(3);
+    for fault in ["s10", "s10:start", "s10:list", "s10:call", "s11", "s11:start", "s11:list"] {
+        let farm = Farm::of("x", &["--fault", fault]);
+        let kit = farm.start(limits.clone());
+        let began = Instant::now();
+        let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+        let kinds = [ErrorKind::Unavailable, ErrorKind::OutcomeUnknown];
+        assert!(kinds.contains(&error.kind), "{fault}: {error:?}");
+        let pipe = if fault.starts_with("s10") { "output" } else { "input" };
+        assert!(error.message.contains(&format!("closed its {pipe}")), "{fault}: {error}");
+        assert!(began.elapsed() < SOON, "{fault} took {:?}", began.elapsed());
+        farm.close(kit).await;
+    }
+}
+
+#[tokio::test]
+async fn t12_a_server_that_stops_reading_costs_only_its_own_calls() {
+    let farm = Farm::of("x", &["--fault", "s12:list"]);
+    farm.add("good", &[]);
+    let mut limits = calm();
+    limits.wait_total = Duration::from_secs(3);
+    let kit = farm.open(limits).await;
+    let big = json!({"message": "y".repeat(1 << 20)});
+    let stuck = kit.ask("x", "echo", big);
+    // Queued behind the one that is stuck in the pipe, this one never leaves.
+    let queued = async {
+        assert!(until(LONG, || kit.link("x").in_flight() == 1).await);
+        kit.ask("x", "count", json!({"token": "queued"})).await
+    };
+    let others = async {
+        for _ in 0..50 {
+            let reply = kit.ask("good", "add", json!({"a": 2, "b": 3})).await.unwrap();
+            assert!(reply.took < Duration::from_secs(1), "{:?}", reply.took);
+        }
+    };
+    let (stuck, queued, ()) = tokio::join!(stuck, queued, others);
+    assert_eq!(stuck.unwrap_err().kind, ErrorKind::OutcomeUnknown);
+    assert_eq!(queued.unwrap_err().kind, ErrorKind::Timeout);
+    kit.lives("good").await;
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t14_doubled_stray_and_malformed_messages_do_no_harm() {
+    for fault in ["s14", "s15", "s17", "s06", "s07"] {
+        let farm = Farm::of("x", &["--fault", fault]);
+        let kit = farm.open(calm()).await;
+        for number in 0..20 {
+            let message = |part: &str| json!({"message": format!("{part}{number}")});
+            let (a, b) = tokio::join!(kit.ask("x", "echo", message("a")), kit.ask("x", "echo", message("b")));
+            let (a, b) = (a.unwrap(), b.unwrap());
+            assert_eq!((said(&a), said(&b)), (format!("a{number}"), format!("b{number}")), "{fault}");
+            assert_eq!((a.retries, b.retries), (0, 0));
+        }
+        kit.lives("x").await;
+        assert_eq!(farm.count("x", "start"), 1, "{fault}");
+        farm.close(kit).await;
+    }
+}
+
+/// Bytes flow all the time, and still the call ends.
+#[tokio::test]
+async fn s28_a_dripping_answer_ends_at_the_total_clock() {
+    let farm = Farm::of("x", &["--fault", "s28"]);
+    let mut limits = calm();
+    limits.wait_total = Duration::from_secs(1);
+    let kit = farm.open(limits).await;
+    let began = Instant::now();
+    let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}");
+    assert!(began.elapsed() < SOON, "{:?}", began.elapsed());
+    farm.close(kit).await;
+}
