@@ -55,13 +55,13 @@ async fn many_calls(calls: usize) -> bool {
         let reply = link.call(call).await.unwrap();
         assert!(reply.result.get().contains(&format!("\"{round}\"")), "another call's answer");
         if round == calls / 6 {
-            settled = proc::rss_anon_kb(me);
+            settled = proc::rss_anon_kb(me).unwrap();
         }
         if round % 1000 == 0 {
-            most = most.max(proc::rss_anon_kb(me));
+            most = most.max(proc::rss_anon_kb(me).unwrap());
         }
     }
-    let end = proc::rss_anon_kb(me);
+    let end = proc::rss_anon_kb(me).unwrap();
     let in_flight = link.in_flight();
     println!("| RssAnon after {} calls | {settled} kB | |", calls / 6);
     println!("| RssAnon after {calls} calls (most {most}) | {end} kB | {} kB |", settled + GROWTH_KB);

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use kitbag::connect::Call;
 use kitbag::kit::could_have;
 use kitbag::text::visible;
-use kitbag::{FindError, Found, Kitbag, Options};
+use kitbag::{FindError, Found, Kitbag, Options, ServerName};
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,8 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     live::block_on(async {
         // A server that cannot have the tool need not be started.
-        let only = could_have(setup.used().map(|spec| &spec.name), &args.tool);
+        let names: Vec<ServerName> = setup.used().map(|spec| spec.name.clone()).collect();
+        let only = could_have(names.iter(), &args.tool);
         let kit = Kitbag::start(setup, Options { only: Some(only), ..Options::default() });
         let outcome = once(context, &kit, args, base, wait).await;
         kit.close().await;

@@ -95,16 +95,18 @@ fn fold(name: &str) -> String {
 }
 
 /// The servers whose tool a name could be: the one it names, those it seems to begin with, else all.
-pub fn could_have<'a>(servers: impl Iterator<Item = &'a ServerName> + Clone, name: &str) -> Vec<ServerName> {
+pub fn could_have<'a>(servers: impl Iterator<Item = &'a ServerName>, name: &str) -> Vec<ServerName> {
+    let servers: Vec<&ServerName> = servers.collect();
     let named = |server: &&ServerName| name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let folded = fold(name);
     let shown = folded.strip_prefix("mcp_").unwrap_or_default();
     // A long server name is cut in a shown name.
     let begun = |server: &&ServerName| shown.starts_with(&word(server)[..word(server).len().min(40)]);
     let some = |fits: &dyn Fn(&&ServerName) -> bool| {
-        Some(servers.clone().filter(fits).cloned().collect::<Vec<_>>()).filter(|servers| !servers.is_empty())
+        let fitting: Vec<ServerName> = servers.iter().copied().filter(fits).cloned().collect();
+        Some(fitting).filter(|servers| !servers.is_empty())
     };
-    some(&named).or_else(|| some(&begun)).unwrap_or_else(|| servers.clone().cloned().collect())
+    some(&named).or_else(|| some(&begun)).unwrap_or_else(|| servers.into_iter().cloned().collect())
 }
 
 /// A name as it stands in a shown name, without regard to case.
