@@ -14,6 +14,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         [flag] if flag == "--short" => true,
         _ => bail!(Usage("soak takes --short or nothing".to_owned())),
     };
-    let mut cargo = shell::cargo(&["run", "--release", "--package", "kitbag", "--example", "soak_link", "--"]);
+    let mut cargo =
+        shell::cargo(&["run", "--release", "--package", "kitbag", "--example", "soak_link", "--"]);
     shell::run(cargo.args(SHORT.iter().filter(|_| short)))
 }

@@ -25,14 +25,23 @@ fn main() {
     let server = server.to_str().unwrap().to_owned();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let best = |mut once: Box<dyn FnMut() -> Duration>| (0..ROUNDS).map(|_| once()).min().unwrap();
-    let bare = { let server = server.clone(); best(Box::new(move || bare(&server))) };
+    let bare = {
+        let server = server.clone();
+        best(Box::new(move || bare(&server)))
+    };
     let ours = best(Box::new(|| runtime.block_on(open(&server, Extra::None))));
     let hung = best(Box::new(|| runtime.block_on(open(&server, Extra::Hung))));
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
-    println!("| {SERVERS} servers of {TOOLS} tools, one with a start of {SLOW_MS} ms | until all are listed | ratio |\n|---|---:|---:|");
+    println!(
+        "| {SERVERS} servers of {TOOLS} tools, one with a start of {SLOW_MS} ms | until all are listed | ratio |\n|---|---:|---:|"
+    );
     println!("| bare loop, same guard, same bytes | {:.0} ms | |", ms(bare));
     println!("| Kitbag | {:.0} ms | {:.2} |", ms(ours), ms(ours) / ms(bare));
-    println!("| Kitbag, one hung server more (the other {SERVERS}) | {:.0} ms | {:.2} |", ms(hung), ms(hung) / ms(ours));
+    println!(
+        "| Kitbag, one hung server more (the other {SERVERS}) | {:.0} ms | {:.2} |",
+        ms(hung),
+        ms(hung) / ms(ours)
+    );
     println!("\nbounds: {MOST} × the bare loop, {MOST_WITH_HUNG} × with a hung one");
     std::process::exit(i32::from(MOST * ms(bare) < ms(ours) || MOST_WITH_HUNG * ms(ours) < ms(hung)));
 }
@@ -57,13 +66,20 @@ async fn open(server: &str, extra: Extra) -> Duration {
     let file = home.path().join("mcp.json");
     let mut text = String::from("{\"mcpServers\": {");
     for index in 0..SERVERS {
-        write!(text, "{}\"s{index}\": {{\"command\": {server:?}, \"args\": {:?}}}", if index == 0 { "" } else { "," }, args(index)).unwrap();
+        write!(
+            text,
+            "{}\"s{index}\": {{\"command\": {server:?}, \"args\": {:?}}}",
+            if index == 0 { "" } else { "," },
+            args(index)
+        )
+        .unwrap();
     }
     if extra == Extra::Hung {
         write!(text, ",\"hung\": {{\"command\": {server:?}, \"args\": [\"--fault\", \"s05\"]}}").unwrap();
     }
     std::fs::write(&file, text + "}}").unwrap();
-    let vars = [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
+    let vars =
+        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
     let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
     let setup = Setup::discover(&request).unwrap();
     let began = Instant::now();
@@ -88,10 +104,13 @@ fn bare(server: &str) -> Duration {
             guard.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
         })
         .collect();
-    let mut outputs: Vec<_> = children.iter_mut().map(|child| BufReader::new(child.stdout.take().unwrap())).collect();
+    let mut outputs: Vec<_> =
+        children.iter_mut().map(|child| BufReader::new(child.stdout.take().unwrap())).collect();
     for (id, method) in [(1, "server/discover"), (2, "tools/list")] {
         for child in &mut children {
-            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{META}}}}}\n");
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{{{META}}}}}\n"
+            );
             child.stdin.as_mut().unwrap().write_all(line.as_bytes()).unwrap();
         }
         for output in &mut outputs {

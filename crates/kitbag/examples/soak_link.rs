@@ -18,11 +18,13 @@ const GROWTH_KB: u64 = 1024;
 fn main() {
     kitbag::guard::init();
     let mut sizes = std::env::args().skip(1).map(|text| text.parse().unwrap());
-    let (calls, cycles, trees) = (sizes.next().unwrap_or(300_000), sizes.next().unwrap_or(1_000), sizes.next().unwrap_or(20));
+    let (calls, cycles, trees) =
+        (sizes.next().unwrap_or(300_000), sizes.next().unwrap_or(1_000), sizes.next().unwrap_or(20));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     println!("| what | figure | bound |\n|---|---:|---:|");
     let grown = runtime.block_on(many_calls(calls));
-    let left = runtime.block_on(many_starts(cycles, &[])) + runtime.block_on(many_starts(trees, &["--fault", "s13:stubborn"]));
+    let left = runtime.block_on(many_starts(cycles, &[]))
+        + runtime.block_on(many_starts(trees, &["--fault", "s13:stubborn"]));
     std::process::exit(i32::from(grown || 0 < left));
 }
 
@@ -33,8 +35,13 @@ async fn open(args: &[&str]) -> (Kitbag, tempfile::TempDir) {
     let mut all = vec!["--events", events.to_str().unwrap()];
     all.extend(args);
     let file = home.path().join("mcp.json");
-    std::fs::write(&file, format!(r#"{{"mcpServers": {{"fake": {{"command": {server:?}, "args": {all:?}}}}}}}"#)).unwrap();
-    let vars = [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
+    std::fs::write(
+        &file,
+        format!(r#"{{"mcpServers": {{"fake": {{"command": {server:?}, "args": {all:?}}}}}}}"#),
+    )
+    .unwrap();
+    let vars =
+        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
     let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
     let (kit, faults) = Kitbag::open(Setup::discover(&request).unwrap()).await.unwrap();
     assert!(faults.is_empty(), "{faults:?}");
@@ -86,6 +93,8 @@ async fn many_starts(cycles: usize, args: &[&str]) -> usize {
     let descriptors = proc::open_fds(me).len();
     let what = if args.is_empty() { "of a good server".to_owned() } else { format!("of {}", args.join(" ")) };
     println!("| processes left 5 s after {cycles} starts {what} | {left} | 0 |");
-    println!("| descriptors after the last (after the tenth: {after_tenth}) | {descriptors} | {after_tenth} |");
+    println!(
+        "| descriptors after the last (after the tenth: {after_tenth}) | {descriptors} | {after_tenth} |"
+    );
     left + descriptors.saturating_sub(after_tenth)
 }

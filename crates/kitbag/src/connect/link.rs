@@ -227,8 +227,9 @@ impl Link {
         self.0.wanted.send_replace(true);
         let mut sessions = self.0.session.subscribe();
         let mut status = self.0.status.subscribe();
-        let live =
-            |session: &Option<Arc<Session>>| session.as_ref().is_some_and(|session| !session.peer.is_closed());
+        let live = |session: &Option<Arc<Session>>| {
+            session.as_ref().is_some_and(|session| !session.peer.is_closed())
+        };
         let hopeless = |status: &Status| matches!(status.state, LinkState::Failed | LinkState::Stopped);
         tokio::select! {
             biased;

@@ -254,8 +254,10 @@ impl Peer {
     fn end_overdue(&self) {
         let now = Instant::now();
         let mut pending = self.0.lock();
-        let overdue: Vec<u64> = pending.slots.iter().filter(|(_, slot)| slot.deadline() <= now).map(|(id, _)| *id).collect();
-        let ended: Vec<(u64, Slot)> = overdue.into_iter().filter_map(|id| Some((id, pending.slots.remove(&id)?))).collect();
+        let overdue: Vec<u64> =
+            pending.slots.iter().filter(|(_, slot)| slot.deadline() <= now).map(|(id, _)| *id).collect();
+        let ended: Vec<(u64, Slot)> =
+            overdue.into_iter().filter_map(|id| Some((id, pending.slots.remove(&id)?))).collect();
         pending.alarm = pending.slots.values().map(Slot::deadline).min();
         drop(pending);
         for (id, slot) in ended {
@@ -269,7 +271,10 @@ impl Peer {
 
     /// Tells the server that nobody waits any more.
     fn cancel(&self, id: u64) {
-        self.notify("notifications/cancelled", &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#));
+        self.notify(
+            "notifications/cancelled",
+            &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#),
+        );
     }
 
     fn post(&self, line: Line) {
@@ -463,7 +468,9 @@ async fn read(
             Incoming::Closed(closed) => break (closed, true),
             Incoming::Line(line) => take(line, &peer, &*inbound),
             // Half an answer is none: its call is lost, and may be one to make again.
-            Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => inbound.noise(rest, NotAMessage::Noise),
+            Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => {
+                inbound.noise(rest, NotAMessage::Noise)
+            }
             Incoming::Rest(rest) => take(rest, &peer, &*inbound),
             Incoming::Oversized { head, tail, length } => {
                 if let Some(id) = sniff_id(head, tail) {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use kitbag_core::{Fault, ServerName};
 use kitbag_core::text::nearest;
+use kitbag_core::{Fault, ServerName};
 
 use super::{Found, Kitbag, ToolRow};
 use crate::connect::Link;
@@ -46,7 +46,8 @@ impl Kitbag {
             None => {
                 let shown: Vec<String> = self.tools().into_iter().map(|row| row.shown.to_string()).collect();
                 let candidates = self.candidates(name);
-                let could = |fault: &Fault| candidates.iter().any(|link| Some(link.name()) == fault.server.as_ref());
+                let could =
+                    |fault: &Fault| candidates.iter().any(|link| Some(link.name()) == fault.server.as_ref());
                 let faults = self.faults().into_iter().filter(could);
                 let away: Vec<String> =
                     faults.filter_map(|fault| Some(format!("{} {}", fault.server?, fault.message))).collect();
@@ -97,7 +98,8 @@ fn fold(name: &str) -> String {
 /// The servers whose tool a name could be: the one it names, those it seems to begin with, else all.
 pub fn could_have<'a>(servers: impl Iterator<Item = &'a ServerName>, name: &str) -> Vec<ServerName> {
     let servers: Vec<&ServerName> = servers.collect();
-    let named = |server: &&ServerName| name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    let named =
+        |server: &&ServerName| name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'));
     let folded = fold(name);
     let shown = folded.strip_prefix("mcp_").unwrap_or_default();
     // A long server name is cut in a shown name.

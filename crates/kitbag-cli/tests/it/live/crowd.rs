@@ -64,7 +64,8 @@ fn t02_s2_10_the_good_server_is_unharmed_among_all_hostile_ones() {
         let attacks = hostile.map(|link| kit.ask(link.name().as_str(), "echo", json!({"message": "x"})));
         let attacks = join_all(attacks.collect());
         let (outcomes, ()) = tokio::join!(attacks, hundred(&kit));
-        for (link, outcome) in kit.links().iter().filter(|link| link.name().as_str() != "good").zip(outcomes) {
+        for (link, outcome) in kit.links().iter().filter(|link| link.name().as_str() != "good").zip(outcomes)
+        {
             if let Err(error) = outcome {
                 assert!(!error.message.is_empty() && error.server == *link.name(), "{error:?}");
             }
@@ -73,7 +74,8 @@ fn t02_s2_10_the_good_server_is_unharmed_among_all_hostile_ones() {
             let explained = || {
                 let status = link.status();
                 let settled = !matches!(status.state, LinkState::Starting | LinkState::Idle);
-                settled && (status.state == LinkState::Ready || status.error.is_some_and(|why| !why.is_empty()))
+                settled
+                    && (status.state == LinkState::Ready || status.error.is_some_and(|why| !why.is_empty()))
             };
             assert!(until(Duration::from_secs(60), explained).await, "{}: {:?}", link.name(), link.status());
         }

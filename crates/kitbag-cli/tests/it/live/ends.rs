@@ -79,8 +79,10 @@ fn t01_what_a_killed_guard_leaves_is_swept_at_the_next_start() {
     // Stopped first: it would notice, and sweep by itself.
     kill_process(pid(&child), Signal::STOP).unwrap();
     let server: u32 = farm.events("x", "start")[0].split(' ').nth(1).unwrap().parse().unwrap();
-    let guards: Vec<u32> =
-        proc::descendants(child.id()).into_iter().filter(|pid| proc::descendants(*pid).contains(&server)).collect();
+    let guards: Vec<u32> = proc::descendants(child.id())
+        .into_iter()
+        .filter(|pid| proc::descendants(*pid).contains(&server))
+        .collect();
     assert_eq!(guards.len(), 1, "one guard between Kitbag and the server");
     kill_process(Pid::from_raw(guards[0] as i32).unwrap(), Signal::KILL).unwrap();
     kill_process(pid(&child), Signal::KILL).unwrap();

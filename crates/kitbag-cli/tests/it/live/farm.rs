@@ -78,8 +78,9 @@ impl Farm {
     /// The lines of a server's diary that begin with these words.
     pub(crate) fn events(&self, name: &str, words: &str) -> Vec<String> {
         let text = std::fs::read_to_string(self.diary(name)).unwrap_or_default();
-        let fits =
-            |line: &&str| line.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        let fits = |line: &&str| {
+            line.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
         text.lines().filter(fits).map(str::to_owned).collect()
     }
 
@@ -94,11 +95,7 @@ impl Farm {
     }
 
     pub(crate) fn options(&self, limits: Limits) -> Options {
-        Options {
-            launcher: Some(Launcher::Other(BINARY.into())),
-            limits: Some(limits),
-            ..Options::default()
-        }
+        Options { launcher: Some(Launcher::Other(BINARY.into())), limits: Some(limits), ..Options::default() }
     }
 
     /// Starts all servers and waits for none.
@@ -245,7 +242,8 @@ pub(crate) fn alone(test: &str) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([test, "--exact", "--nocapture", "--test-threads=1"]).env(INSIDE, "1");
     let output = command.output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let text =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
     println!("{text}");
     false

@@ -1,8 +1,8 @@
 use std::path::Path;
 
-use crate::model::*;
 use crate::config::layers::{Layer, Layered, merge};
 use crate::config::{Document, Reading, Source, read, tree};
+use crate::model::*;
 
 const SECRET: &str = "PLANTED-SECRET";
 
