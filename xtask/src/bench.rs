@@ -9,6 +9,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "config", package: "kitbag", example: "bench_config" },
     Bench { name: "connect", package: "kitbag", example: "bench_connect" },
     Bench { name: "link", package: "kitbag", example: "bench_link" },
+    Bench { name: "allocations", package: "kitbag", example: "bench_allocations" },
 ];
 
 struct Bench {

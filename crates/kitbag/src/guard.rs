@@ -25,6 +25,9 @@ pub const MARKER: &str = "KITBAG_OWNER";
 const GUARD: &str = "__guard";
 #[cfg(target_os = "linux")]
 const SHIM: &str = "__shim";
+/// What a guard calls itself, so that `pkill kitbag` does not mean it.
+#[cfg(target_os = "linux")]
+const NAME: &std::ffi::CStr = c"mcp-guard";
 
 static READY: OnceLock<()> = OnceLock::new();
 

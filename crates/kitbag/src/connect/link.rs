@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::era::{self, Era};
 use super::list::{self, ToolList};
 use super::memory::Memory;
 use super::open::{OpenError, Opener, Session, Tries};
@@ -193,6 +194,10 @@ impl Link {
                 .request("tools/call", &params, session.greeting.era, clocks, notes)
                 .await
             {
+                Ok(result) if asks_back(&result, session.greeting.era) => {
+                    let message = "asks for input, which nobody here can give".to_owned();
+                    return Err(self.error(&call, ErrorKind::ServerError, message));
+                }
                 Ok(result) => {
                     self.0.last_good.store(millis_now(), Ordering::Relaxed);
                     return Ok(Reply { result, retries, took: began.elapsed() });
@@ -326,6 +331,14 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
     inner.state(LinkState::Stopped, None);
 }
 
+/// Whether a result is a question in return. Looked at closely only when the word is there at all.
+fn asks_back(result: &RawValue, era: Era) -> bool {
+    let word = "\"input_required\"";
+    era == Era::Modern
+        && memchr::memmem::find(result.get().as_bytes(), word.as_bytes()).is_some()
+        && era::key(result, "resultType").is_some_and(|kind| kind.get() == word)
+}
+
 fn millis_now() -> u64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
@@ -402,6 +415,14 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     let gaps = [limits.refresh / 10, limits.refresh * 3 / 10];
     let mut round = 0;
     let mut listed = Instant::now();
+    if session.greeting.era == Era::Modern && session.greeting.has_tools {
+        // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
+        session.peer.ask(
+            "subscriptions/listen",
+            &[("notifications", r#"{"toolsListChanged":true}"#)],
+            Era::Modern,
+        );
+    }
     loop {
         tokio::select! {
             biased;

@@ -228,6 +228,12 @@ impl Peer {
         self.post(wire::notification(method, params));
     }
 
+    /// Sends a request whose answer nobody waits for.
+    pub(crate) fn ask(&self, method: &str, params: Params<'_>, era: Era) {
+        let id = self.0.next.fetch_add(1, Ordering::Relaxed);
+        self.post(wire::request(id, method, params, era));
+    }
+
     /// Answers a request of the other side.
     pub(crate) fn answer(&self, id: &RawValue, outcome: Result<&str, (i32, &str)>) {
         self.post(wire::answer(id, outcome));

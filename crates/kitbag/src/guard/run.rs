@@ -58,7 +58,7 @@ fn watch(args: Vec<OsString>) -> io::Result<i32> {
     let mut args = args.into_iter();
     let parent = args.next().and_then(|text| parse_pid(&text)).ok_or(io::ErrorKind::InvalidInput)?;
     let _ = setsid();
-    let _ = rustix::thread::set_name(c"mcp-guard");
+    let _ = rustix::thread::set_name(super::NAME);
     set_child_subreaper(Some(getpid()))?;
     let watched = pidfd_open(parent, PidfdFlags::empty())?;
     // Only now: had Kitbag ended before, its number could already belong to somebody else.

@@ -1,1 +1,178 @@
-//! To be written.
+//! The life of a link: every state it can be in, and the way back from each.
+
+use std::time::{Duration, Instant};
+
+use kitbag::connect::LinkState;
+use kitbag::{ErrorKind, Kitbag};
+use serde_json::{Value, json};
+
+use super::farm::Use as _;
+use super::{Farm, calm, said, until};
+
+const LONG: Duration = Duration::from_secs(30);
+
+#[tokio::test]
+async fn s3_14_a_killed_server_is_started_again_as_it_is_configured_then() {
+    let farm = Farm::of("x", &[]);
+    let mut limits = calm();
+    limits.restart_first = Duration::from_secs(1);
+    limits.steady = Duration::from_secs(600);
+    let kit = farm.open(limits).await;
+    let tools = kit.tools();
+    assert!(tools.iter().all(|row| row.available));
+    // The first end is mended at once, the second after a pause.
+    kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
+    let back = kit.ask("x", "add", json!({"a": 2, "b": 3})).await;
+    assert_eq!(said(&back.unwrap()), "5");
+    kit.reaches("x", LinkState::Ready).await;
+    kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
+    kit.reaches("x", LinkState::Reconnecting).await;
+    let away = kit.tools();
+    assert_eq!(away.len(), tools.len());
+    assert!(away.iter().all(|row| !row.available), "away, and still listed");
+    let status = kit.link("x").status();
+    assert!(status.error.as_ref().is_some_and(|why| why.contains("signal 9")), "{status:?}");
+    // While it is down it is configured anew.
+    farm.add("x", &["--tools", "7"]);
+    let reply = kit.ask("x", "add", json!({"a": 2, "b": 3})).await.unwrap();
+    assert_eq!(said(&reply), "5");
+    assert!(until(LONG, || kit.tools().len() == tools.len() + 7).await, "{}", kit.tools().len());
+    assert_eq!(kit.link("x").status().restarts, 2);
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn s3_17_all_pages_are_listed_and_changes_seen() {
+    for era in ["legacy", "modern"] {
+        let farm = Farm::of("x", &["--page", "5", "--tools", "23", "--era", era]);
+        let kit = farm.open(calm()).await;
+        let list = kit.link("x").tools();
+        let extra = list.tools.iter().filter(|tool| tool.name.as_str().starts_with("extra_")).count();
+        assert_eq!((extra, &list.truncated), (23, &None));
+        assert!(list.tools.len().div_ceil(5) <= farm.count("x", "list"));
+        // What we do not know of a definition survives.
+        let raw = list.tools.iter().find(|tool| tool.name.as_str() == "extra_0001").unwrap().raw.get();
+        assert!(raw.contains(r#""annotations":{"readOnlyHint":true}"#), "{raw}");
+        let before = list.tools.len();
+        assert_eq!(said(&kit.ask("x", "grow", json!({})).await.unwrap()), "grown_1");
+        let has = || kit.link("x").tools().tools.iter().any(|tool| tool.name.as_str() == "grown_1");
+        assert!(until(LONG, has).await, "{era}: not listed again");
+        assert_eq!(kit.link("x").tools().tools.len(), before + 1);
+        farm.close(kit).await;
+    }
+}
+
+#[tokio::test]
+async fn s4_9_every_state_is_reached() {
+    let farm = Farm::of("ready", &[]);
+    farm.add_with("disabled", &[], &json!({"disabled": true}));
+    farm.add_with("idle", &[], &json!({"lazy": true}));
+    farm.add("starting", &["--fault", "s05"]);
+    farm.add("degraded", &["--fault", "s22:9000,2000"]);
+    farm.add("reconnecting", &["--fault", "s09"]);
+    farm.add_with("failed", &[], &json!({"command": "no-such-program-anywhere"}));
+    farm.add("stopped", &[]);
+    let held = json!({"mcpServers": {"held": {"command": "true"}}});
+    farm.house.put("project/.mcp.json", held.to_string());
+    let kit = farm.start(calm());
+    for name in ["ready", "idle", "starting", "degraded", "reconnecting", "failed"] {
+        let state = [LinkState::Ready, LinkState::Idle, LinkState::Starting, LinkState::Degraded]
+            .into_iter()
+            .chain([LinkState::Reconnecting, LinkState::Failed])
+            .find(|state| state.as_str() == name);
+        kit.reaches(name, state.unwrap()).await;
+    }
+    kit.link("stopped").settled().await;
+    kit.link("stopped").stop();
+    kit.reaches("stopped", LinkState::Stopped).await;
+    for row in kit.status() {
+        assert_eq!(row.status.state.as_str(), row.name, "{:?}", row.status);
+        let needs_reason = matches!(row.name.as_str(), "degraded" | "reconnecting" | "failed");
+        assert!(!needs_reason || row.status.error.is_some(), "{row:?}");
+    }
+    assert_eq!(kit.status().len(), 9, "all nine");
+    let failed = kit.link("failed").status().error.unwrap();
+    assert!(failed.contains("no-such-program-anywhere"), "{failed}");
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn s4_10_a_server_lost_later_fails_its_own_calls_only() {
+    let farm = Farm::of("a", &[]);
+    farm.add("b", &[]);
+    let mut limits = calm();
+    limits.wait_agent = Duration::from_millis(500);
+    let kit = farm.open(limits).await;
+    kit.lives("a").await;
+    // Gone for good: not even its program is there any more.
+    farm.add_with("a", &[], &json!({"command": "no-such-program-anywhere"}));
+    kit.ask("a", "die", json!({"how": "kill"})).await.unwrap_err();
+    let error = kit.ask("a", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Unavailable, "{error}");
+    assert!(error.message.contains("no-such-program-anywhere"), "{error}");
+    kit.lives("b").await;
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn s4_19_a_required_server_that_is_missing_fails_the_opening() {
+    let farm = Farm::of("good", &[]);
+    farm.add_with("needed", &[], &json!({"command": "no-such-program-anywhere", "required": true}));
+    let opened = Kitbag::open_with(farm.setup(), farm.options(calm())).await;
+    let error = opened.err().unwrap();
+    assert_eq!(error.server.as_str(), "needed");
+    assert!(error.why.contains("no-such-program-anywhere"), "{error}");
+    farm.is_empty();
+    // Not required, the same is a fault and no more.
+    farm.add_with("needed", &[], &json!({"command": "no-such-program-anywhere"}));
+    let (kit, faults) = Kitbag::open_with(farm.setup(), farm.options(calm())).await.unwrap();
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    kit.lives("good").await;
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn a_lazy_server_starts_on_first_need() {
+    let farm = Farm::new();
+    farm.add_with("x", &[], &json!({"lazy": true}));
+    let (kit, faults) = Kitbag::open_with(farm.setup(), farm.options(calm())).await.unwrap();
+    assert!(faults.is_empty(), "{faults:?}");
+    assert_eq!((kit.link("x").status().state, farm.count("x", "start")), (LinkState::Idle, 0));
+    kit.lives("x").await;
+    assert_eq!(farm.count("x", "start"), 1);
+    kit.reaches("x", LinkState::Ready).await;
+    farm.close(kit).await;
+}
+
+/// Twenty times as fast: 60 s are 3 s.
+#[tokio::test]
+async fn t11_a_crash_loop_slows_down_and_says_why() {
+    for (fault, code, words) in [("s08", 3, "fatal: giving up"), ("s09", 0, "exit code 0")] {
+        let farm = Farm::new();
+        farm.add_with("x", &["--fault", fault], &json!({"env": {"FAKE_SECRET": "PLANTED/+ secret"}}));
+        let fast = kitbag::Limits::default().faster(20);
+        let mut limits = calm();
+        (limits.restart_first, limits.restart_most) = (fast.restart_first, fast.restart_most);
+        let began = Instant::now();
+        let kit = farm.start(limits);
+        let mut starts: Vec<Duration> = Vec::new();
+        until(Duration::from_secs(3), || {
+            while starts.len() < farm.count("x", "start") {
+                starts.push(began.elapsed());
+            }
+            false
+        })
+        .await;
+        assert!((3..=6).contains(&starts.len()), "{fault}: {starts:?}");
+        let gaps: Vec<Duration> = starts[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.windows(2).all(|pair| pair[0] < pair[1]), "{fault}: {gaps:?}");
+        let status = kit.link("x").status();
+        let error = status.error.unwrap();
+        assert_eq!(status.state, LinkState::Reconnecting);
+        assert!(error.contains(&format!("exit code {code}")) && error.contains(words), "{fault}: {error}");
+        assert!(!error.contains("PLANTED"), "{error}");
+        let fault_shown: Value = json!(kit.faults().iter().map(|fault| &fault.message).collect::<Vec<_>>());
+        assert!(fault_shown.to_string().contains("exit code"), "{fault_shown}");
+        farm.close(kit).await;
+    }
+}

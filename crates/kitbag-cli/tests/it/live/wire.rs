@@ -226,7 +226,12 @@ async fn t12_a_server_that_stops_reading_costs_only_its_own_calls() {
     let stuck = kit.ask("x", "echo", big);
     // Queued behind the one that is stuck in the pipe, this one never leaves.
     let queued = async {
-        assert!(until(LONG, || kit.link("x").in_flight() == 1).await);
+        let mut looks = 0;
+        let on_its_way = || {
+            looks += usize::from(kit.link("x").in_flight() == 1);
+            looks == 10
+        };
+        assert!(until(LONG, on_its_way).await);
         kit.ask("x", "count", json!({"token": "queued"})).await
     };
     let others = async {

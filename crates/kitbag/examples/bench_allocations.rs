@@ -1,0 +1,71 @@
+//! Heap allocations a call costs, for a small and a large result: the same, or something copies by the piece.
+//!
+//! Apart from the other figures, because counting costs time.
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
+#![expect(clippy::disallowed_methods, reason = "a benchmark reads the environment")]
+
+use std::alloc::System;
+
+use kitbag::connect::{Call, Link};
+use kitbag::{Env, Kitbag, Options, Request, Setup};
+use serde_json::value::RawValue;
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+
+#[global_allocator]
+static ALLOC: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+const IN_FLIGHT: usize = 1;
+
+fn main() {
+    kitbag::guard::init();
+    let server = testkit::bin("fake-mcp");
+    let server = server.to_str().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let [small, large] = [1_000, 1_000_000]
+        .map(|bytes| runtime.block_on(with_link(server, async |link| allocations(&link, bytes).await)));
+    println!("| allocations a call | |\n|---|---:|");
+    println!("| result of 1 kB | {small:.1} |\n| result of 1 MB | {large:.1} |");
+    std::process::exit(i32::from(small != large));
+}
+
+async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("mcp.json");
+    std::fs::write(
+        &file,
+        format!(r#"{{"mcpServers": {{"fake": {{"command": {server:?}, "concurrency": {IN_FLIGHT}}}}}}}"#),
+    )
+    .unwrap();
+    let vars =
+        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
+    let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
+    let (kit, faults) =
+        Kitbag::open_with(Setup::discover(&request).unwrap(), Options::default()).await.unwrap();
+    assert!(faults.is_empty(), "{faults:?}");
+    let done = work(kit.links()[0].clone()).await;
+    kit.close().await;
+    done
+}
+
+async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
+    let call = Call { tool, arguments, repeatable: false, notes: None };
+    link.call(call).await.unwrap().result.get().len()
+}
+
+fn arguments(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap()
+}
+
+async fn allocations(link: &Link, bytes: usize) -> f64 {
+    let arguments = arguments(&format!(r#"{{"bytes":{bytes}}}"#));
+    for _ in 0..20 {
+        call(link, "big", &arguments).await;
+    }
+    let rounds = 200;
+    let region = Region::new(ALLOC);
+    for _ in 0..rounds {
+        assert!(bytes <= call(link, "big", &arguments).await);
+    }
+    let change = region.change();
+    (change.allocations + change.reallocations) as f64 / f64::from(rounds)
+}
