@@ -122,7 +122,8 @@ fn what_is_wrong_is_not_taken_over() {
         "[limits]\nconfig_depth = inf\nconfig_nodes = -1\nconfig_files = 1.5\n[wait]\nhttp = 3\nlist = \"1s\"",
     );
     assert_eq!(faults.len(), 4);
-    assert_eq!(settings.limits, Limits::default());
+    // What `[wait]` says right counts.
+    assert_eq!(settings.limits, Limits { wait_list: Duration::from_secs(1), ..Limits::default() });
     assert_eq!((settings.wait.http, settings.wait.list), (None, Some(Duration::from_secs(1))));
 }
 
