@@ -4,10 +4,12 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the environment")]
 
+#[path = "open/kit.rs"]
+mod open;
+
 use std::alloc::System;
 
 use kitbag::connect::{Call, Link};
-use kitbag::{Env, Kitbag, Options, Request, Setup};
 use serde_json::value::RawValue;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
@@ -29,20 +31,11 @@ fn main() {
 }
 
 async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
-    let home = tempfile::tempdir().unwrap();
-    let file = home.path().join("mcp.json");
-    std::fs::write(
-        &file,
-        format!(r#"{{"mcpServers": {{"fake": {{"command": {server:?}, "concurrency": {IN_FLIGHT}}}}}}}"#),
-    )
-    .unwrap();
-    let vars =
-        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
-    let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
-    let (kit, faults) =
-        Kitbag::open_with(Setup::discover(&request).unwrap(), Options::default()).await.unwrap();
-    assert!(faults.is_empty(), "{faults:?}");
-    let done = work(kit.links()[0].clone()).await;
+    let entry = format!(r#""fake": {{"command": {server:?}, "concurrency": {IN_FLIGHT}}}"#);
+    let (kit, _home) = open::start(&entry);
+    let link = kit.links()[0].clone();
+    link.settled().await;
+    let done = work(link).await;
     kit.close().await;
     done
 }

@@ -5,12 +5,12 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and the environment")]
 
-use std::fmt::Write as _;
+#[path = "open/kit.rs"]
+mod open;
+
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-use kitbag::{Env, Kitbag, Options, Request, Setup};
 
 const SERVERS: usize = 50;
 const TOOLS: usize = 20;
@@ -29,8 +29,8 @@ fn main() {
         let server = server.clone();
         best(Box::new(move || bare(&server)))
     };
-    let ours = best(Box::new(|| runtime.block_on(open(&server, Extra::None))));
-    let hung = best(Box::new(|| runtime.block_on(open(&server, Extra::Hung))));
+    let ours = best(Box::new(|| runtime.block_on(listed(&server, Extra::None))));
+    let hung = best(Box::new(|| runtime.block_on(listed(&server, Extra::Hung))));
     let ms = |time: Duration| time.as_secs_f64() * 1e3;
     println!(
         "| {SERVERS} servers of {TOOLS} tools, one with a start of {SLOW_MS} ms | until all are listed | ratio |\n|---|---:|---:|"
@@ -61,29 +61,15 @@ fn args(index: usize) -> Vec<String> {
     args
 }
 
-async fn open(server: &str, extra: Extra) -> Duration {
-    let home = tempfile::tempdir().unwrap();
-    let file = home.path().join("mcp.json");
-    let mut text = String::from("{\"mcpServers\": {");
-    for index in 0..SERVERS {
-        write!(
-            text,
-            "{}\"s{index}\": {{\"command\": {server:?}, \"args\": {:?}}}",
-            if index == 0 { "" } else { "," },
-            args(index)
-        )
-        .unwrap();
-    }
+async fn listed(server: &str, extra: Extra) -> Duration {
+    let entry =
+        |index: usize| format!("\"s{index}\": {{\"command\": {server:?}, \"args\": {:?}}}", args(index));
+    let mut entries: Vec<String> = (0..SERVERS).map(entry).collect();
     if extra == Extra::Hung {
-        write!(text, ",\"hung\": {{\"command\": {server:?}, \"args\": [\"--fault\", \"s05\"]}}").unwrap();
+        entries.push(format!("\"hung\": {{\"command\": {server:?}, \"args\": [\"--fault\", \"s05\"]}}"));
     }
-    std::fs::write(&file, text + "}}").unwrap();
-    let vars =
-        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
-    let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
-    let setup = Setup::discover(&request).unwrap();
     let began = Instant::now();
-    let kit = Kitbag::start(setup, Options::default());
+    let (kit, _home) = open::start(&entries.join(","));
     for link in kit.links().iter().filter(|link| link.name().as_str() != "hung") {
         link.settled().await;
         assert!(TOOLS <= link.tools().tools.len(), "{:?}", link.status());

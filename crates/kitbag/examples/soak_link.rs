@@ -5,10 +5,13 @@
 #![expect(clippy::unwrap_used, reason = "a soak that cannot go on stops")]
 #![expect(clippy::disallowed_methods, reason = "a soak reads the environment")]
 
+#[path = "open/kit.rs"]
+mod open;
+
 use std::time::Duration;
 
+use kitbag::Kitbag;
 use kitbag::connect::Call;
-use kitbag::{Env, Kitbag, Request, Setup};
 use serde_json::value::RawValue;
 use testkit::proc;
 
@@ -28,29 +31,22 @@ fn main() {
     std::process::exit(i32::from(grown || 0 < left));
 }
 
-async fn open(args: &[&str]) -> (Kitbag, tempfile::TempDir) {
+async fn start(args: &[&str]) -> (Kitbag, [tempfile::TempDir; 2]) {
     let home = tempfile::tempdir().unwrap();
     let server = testkit::bin("fake-mcp");
     let events = home.path().join("events");
     let mut all = vec!["--events", events.to_str().unwrap()];
     all.extend(args);
-    let file = home.path().join("mcp.json");
-    std::fs::write(
-        &file,
-        format!(r#"{{"mcpServers": {{"fake": {{"command": {server:?}, "args": {all:?}}}}}}}"#),
-    )
-    .unwrap();
-    let vars =
-        [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), std::env::var_os("PATH").unwrap())];
-    let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
-    let (kit, faults) = Kitbag::open(Setup::discover(&request).unwrap()).await.unwrap();
-    assert!(faults.is_empty(), "{faults:?}");
-    (kit, home)
+    let entry = format!(r#""fake": {{"command": {server:?}, "args": {all:?}}}"#);
+    let (kit, inner) = open::start(&entry);
+    kit.links()[0].settled().await;
+    assert!(kit.faults().is_empty(), "{:?}", kit.faults());
+    (kit, [home, inner])
 }
 
 /// Whether memory grew or calls were left in the table.
 async fn many_calls(calls: usize) -> bool {
-    let (kit, _home) = open(&[]).await;
+    let (kit, _home) = start(&[]).await;
     let link = kit.links()[0].clone();
     let me = std::process::id();
     let mut settled = 0;
@@ -82,7 +78,7 @@ async fn many_starts(cycles: usize, args: &[&str]) -> usize {
     let me = std::process::id();
     let mut after_tenth = 0;
     for round in 0..cycles {
-        let (kit, _home) = open(args).await;
+        let (kit, _home) = start(args).await;
         kit.close().await;
         if round + 1 == cycles.min(10) {
             after_tenth = proc::open_fds(me).len();
