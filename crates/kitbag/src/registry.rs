@@ -41,7 +41,7 @@ pub enum RegistryError {
         near: Option<String>,
     },
     /// The entry cannot be used.
-    #[error("{name} cannot be added: it {}", .faults.first().map(|fault| fault.message.as_str()).unwrap_or_default())]
+    #[error("{name} cannot be added: {}", .faults.first().map(|fault| fault.message.as_str()).unwrap_or_default())]
     Invalid {
         /// The name.
         name: ServerName,

@@ -56,18 +56,18 @@ pub fn server(
     (Some(spec), faults)
 }
 
-/// `Name: value`, one a line or all in one separated by `;`.
+/// `Name: value`, one a line.
 fn parse_headers(text: &str) -> (Vec<(String, Template)>, Vec<Fault>) {
     let mut headers = Vec::new();
     let mut faults = Vec::new();
-    for line in text.split(['\n', ';']).map(str::trim).filter(|line| !line.is_empty()) {
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         match line.split_once(':') {
             Some((name, value)) => headers.push((name.trim().to_owned(), template(value.trim(), &ALL[0]))),
             None => {
                 let fault = Fault::warning(FaultKind::Syntax, "a header without a colon is left out");
                 faults.push(
                     fault
-                        .hint("write `Name: value`, several separated by `;`")
+                        .hint("write `Name: value`, one a line")
                         .at(Place::file(Path::new("$MCP_HEADERS"))),
                 );
             }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::text::MASK;
 use crate::model::{Auth, Link, Piece, ServerSpec, Template, Transport};
 
 /// Who the configuration is for.
@@ -114,9 +115,11 @@ fn wrap(target: Target, entries: Vec<(&str, Value)>) -> Value {
 pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
     let text = |template: &Template| Value::from(template.spelt(|piece| spell(target, piece)));
     let value = |template: &Template| match secrets {
-        Secrets::Masked => Value::from(template.shown_as_value()),
+        Secrets::Masked => Value::from(template.masked_in(|piece| spell(target, piece))),
         Secrets::Written => text(template),
     };
+    // Where literals are ordinary, only one without references can hold a secret that the rules see.
+    let ordinary = |template: &Template, shown: String| if template.is_literal() { Value::from(shown) } else { text(template) };
     let named = |pairs: &[(String, Template)]| {
         pairs.iter().map(|(name, v)| (name.clone(), value(v))).collect::<Map<_, _>>()
     };
@@ -125,7 +128,9 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
         Link::Stdio(program) => {
             entry.insert("command".into(), program.command.as_ref().map_or(Value::Null, text));
             let args = match secrets {
-                Secrets::Masked => spec.shown_args().into_iter().map(Value::from).collect(),
+                Secrets::Masked => {
+                    program.args.iter().zip(spec.shown_args()).map(|(arg, shown)| ordinary(arg, shown)).collect()
+                }
                 Secrets::Written => program.args.iter().map(text).collect::<Vec<_>>(),
             };
             entry.insert("args".into(), Value::Array(args));
@@ -142,7 +147,8 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
         }
         Link::Remote(endpoint) => {
             let url = match secrets {
-                Secrets::Masked => Value::from(endpoint.url.shown_as_url()),
+                Secrets::Masked if endpoint.url.shown_as_url().contains(MASK) => Value::from(endpoint.url.shown_as_url()),
+                Secrets::Masked => text(&endpoint.url),
                 Secrets::Written => text(&endpoint.url),
             };
             let by_path = endpoint.transport == Transport::Auto && endpoint.url.written().ends_with("/sse");

@@ -1,8 +1,6 @@
 //! Many documents, one set of servers. Later layers win; what loses is still listed, with the reason.
 
 use std::collections::HashMap;
-use std::path::Path;
-use std::sync::Arc;
 
 use super::document::{Document, Toggle};
 use crate::fault::{Fault, FaultKind, Severity};
@@ -127,7 +125,7 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
     documents.sort_by(|a, b| a.layer.cmp(&b.layer)); // Stable: within a layer the order read decides.
     let mut merged = Merged::default();
     let mut toggles: Vec<(Layer, Toggle)> = Vec::new();
-    let mut rows: Vec<Server> = Vec::new();
+    let mut rows: Vec<(Say, Server)> = Vec::new();
     for Layered { layer, used, document } in documents {
         let mut document = document;
         if !used {
@@ -141,7 +139,13 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
             let origin = Origin { dialect: document.dialect.id, place: loaded.place };
             let state = state(&layer, used, loaded.spec.as_ref(), &loaded.faults, is_approved);
             let spec = loaded.spec;
-            rows.push(Server {
+            let say = match state {
+                State::Used | State::Disabled => Say::Counts,
+                // A mistake in a file that may decide hides what is below it; in any other it is only shown.
+                State::Broken if used && layer != Layer::Project => Say::Counts,
+                _ => Say::None,
+            };
+            let row = Server {
                 name: loaded.name,
                 layer: layer.clone(),
                 state,
@@ -149,10 +153,11 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
                 also: Vec::new(),
                 spec,
                 faults: loaded.faults,
-            });
+            };
+            rows.push((say, row));
         }
     }
-    settle(&mut rows);
+    let mut rows = settle(rows);
     switch(&mut rows, &toggles, &mut merged.faults);
     rows.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| a.name.cmp(&b.name)));
     merged.servers = rows;
@@ -186,6 +191,13 @@ fn state(
     }
 }
 
+/// Whether a row has a say in which server of its name is used.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Say {
+    Counts,
+    None,
+}
+
 /// What is already known of one name.
 #[derive(Default)]
 struct Known {
@@ -196,10 +208,10 @@ struct Known {
 }
 
 /// Of several servers with one name the last layer's counts; equal ones become one row with several origins.
-fn settle(rows: &mut Vec<Server>) {
+fn settle(rows: Vec<(Say, Server)>) -> Vec<Server> {
     let mut kept: Vec<Server> = Vec::with_capacity(rows.len());
     let mut by_name: HashMap<String, Known> = HashMap::new();
-    for mut row in rows.drain(..).rev() {
+    for (say, mut row) in rows.into_iter().rev() {
         let known = by_name.entry(row.name.clone()).or_default();
         if let Some(spec) = &row.spec {
             let same = known.rows.entry(spec.fingerprint()).or_default();
@@ -211,7 +223,7 @@ fn settle(rows: &mut Vec<Server>) {
             }
             same.push(kept.len());
         }
-        if matches!(row.state, State::Used | State::Disabled | State::Broken) {
+        if say == Say::Counts {
             if known.taken && row.state != State::Broken {
                 row.state = State::Shadowed;
             }
@@ -220,7 +232,7 @@ fn settle(rows: &mut Vec<Server>) {
         kept.push(row);
     }
     kept.reverse();
-    *rows = kept;
+    kept
 }
 
 /// Whether a lower row adds nothing to the one above it. A held or found row never swallows a used one.
@@ -283,14 +295,5 @@ impl Merged {
     /// The row that counts for a name: used, switched off or broken before held, held before found.
     pub fn get(&self, name: &ServerName) -> Option<&Server> {
         self.servers.iter().find(|row| row.name == name.as_str())
-    }
-
-    /// The files the rows come from.
-    pub fn files(&self) -> Vec<Arc<Path>> {
-        let mut files: Vec<Arc<Path>> =
-            self.servers.iter().map(|row| row.origin.place.file.clone()).collect();
-        files.sort();
-        files.dedup();
-        files
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::Secret;
-use crate::text::{MASK, STAND_INS, names_secret, redact_url, redact_words};
+use crate::text::{MASK, STAND_INS, looks_secret, names_secret, redact_url, redact_words};
 
 /// A part of a [`Template`]; its texts do not print, they may be secrets.
 #[derive(Clone, PartialEq, Eq)]
@@ -140,7 +140,26 @@ impl Template {
     /// Fit to be shown to somebody who decides whether this may run: a value named like a secret, or looking
     /// like one, is masked; anything else must be seen.
     pub fn shown_for_review(&self, name: &str) -> String {
-        if names_secret(name) { self.shown_as_value() } else { self.shown_as_text() }
+        if names_secret(name) { self.shown_as_value() } else { self.reviewed() }
+    }
+
+    /// Everything but what looks like a secret; the defaults of references too, because they may be what runs.
+    pub fn reviewed(&self) -> String {
+        let plain = |text: &str| if looks_secret(text) { MASK.to_owned() } else { text.to_owned() };
+        self.spelt(|piece| match piece {
+            Piece::Var { name, default: Some(default) } => format!("${{{name}:-{}}}", plain(default)),
+            piece => show(piece, plain),
+        })
+    }
+
+    /// Spelt by another program's rules for references, with every literal masked.
+    pub fn masked_in(&self, spell: impl Fn(&Piece) -> String) -> String {
+        self.spelt(|piece| match piece {
+            Piece::Text(text) if is_scheme(text) => text.clone(),
+            Piece::Text(_) => MASK.to_owned(),
+            Piece::Var { name, default: Some(_) } => spell(&Piece::Var { name: name.clone(), default: None }),
+            piece => spell(piece),
+        })
     }
 
     /// Fit to be shown where literals are ordinary (commands, folders), secrets among them apart.

@@ -11,12 +11,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::channel::Closed;
 use super::era::{self, Era, Greeting, OpeningError};
 use super::logs::{Redactor, Tail, secret_words, secrets_of};
 use super::memory::Memory;
 use super::message::NotAMessage;
-use super::peer::{Bounds, Clocks, Inbound, Peer, RequestError};
-use super::stdio::{self, StartError};
+use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
+use super::stdio::{self, Ear, StartError};
 use crate::Env;
 use crate::guard::Launcher;
 
@@ -158,7 +159,7 @@ impl Opener<'_> {
     }
 
     fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
-        let ResolvedLink::Stdio { args, env, .. } = &resolved.link else {
+        let ResolvedLink::Stdio { args, env, env_file, .. } = &resolved.link else {
             return Err(OpenError::Final("not a program".to_owned()));
         };
         let pass: &[String] = match &self.spec.link {
@@ -167,7 +168,12 @@ impl Opener<'_> {
         };
         let passed: Vec<(String, Secret)> =
             pass.iter().filter_map(|name| Some((name.clone(), Secret::new(self.env.get(name)?)))).collect();
-        let mut secrets = secrets_of(env.iter().chain(&passed).map(|(name, value)| (name.as_str(), value)));
+        // One that cannot be read is said below.
+        let filed = env_file.iter().flat_map(|file| stdio::variables(&self.env.path(file, self.env.cwd())));
+        let filed: Vec<(String, Secret)> =
+            filed.flatten().map(|(name, value)| (name, Secret::new(value))).collect();
+        let given = env.iter().chain(&passed).chain(&filed);
+        let mut secrets = secrets_of(given.map(|(name, value)| (name.as_str(), value)));
         secrets.extend(secret_words(args));
         let tail = Arc::new(Tail::new(Redactor::new(&secrets), self.limits, self.logs, &self.spec.name));
         self.tries.starts.fetch_add(1, Ordering::Relaxed);
@@ -190,7 +196,23 @@ impl Opener<'_> {
         let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail });
         let bounds = Bounds { line: self.limits.line, depth: self.limits.depth, queue: self.limits.queue };
         let peer = Peer::start(process.sink, process.source, ears, bounds, self.tasks, &stop);
+        if let Some(ear) = process.ear {
+            self.tasks.spawn(watch_input(ear, peer.clone(), stop.clone()));
+        }
         Ok(Started { peer, pid: process.pid, changed, noise, guard: stop.drop_guard() })
+    }
+}
+
+/// Ends the conversation when the server no longer listens, unless it is ending altogether: then the reader
+/// knows better why.
+async fn watch_input(ear: Ear, peer: Peer, stop: CancellationToken) {
+    let silence = async {
+        ear.closed().await;
+        tokio::time::sleep(LAST_WORDS).await;
+    };
+    tokio::select! {
+        () = stop.cancelled() => {}
+        () = silence => peer.give_up(Closed("closed its input".to_owned())),
     }
 }
 

@@ -23,7 +23,7 @@ use super::wire::{self, Line, Params};
 mod tests;
 
 /// How long a failed write waits for the reader to say why.
-const LAST_WORDS: Duration = Duration::from_millis(600);
+pub(crate) const LAST_WORDS: Duration = Duration::from_millis(600);
 
 /// How the other side may ask and tell us things. Called from the reader: must not block.
 pub(crate) trait Inbound: Send + Sync + 'static {
@@ -244,6 +244,11 @@ impl Peer {
         let mut closed = self.0.closed.subscribe();
         let seen = closed.wait_for(Option::is_some).await.ok().and_then(|seen| seen.clone());
         seen.unwrap_or_else(|| self.why_closed())
+    }
+
+    /// Ends it: nothing that was sent will be answered.
+    pub(crate) fn give_up(&self, why: Closed) {
+        self.0.close(why);
     }
 
     /// Whether it is over.

@@ -89,6 +89,40 @@ pub(crate) struct Process {
     pub(crate) sink: Stdin,
     pub(crate) source: Stdout,
     pub(crate) pid: Option<u32>,
+    pub(crate) ear: Option<Ear>,
+}
+
+/// A second hold on a server's input, to learn when nobody reads it any more: what was written before that
+/// would be waited for in vain. The server sees the end of its input only when this is dropped, too.
+#[cfg(target_os = "linux")]
+pub(crate) struct Ear(tokio::net::unix::pipe::Sender);
+
+#[cfg(target_os = "linux")]
+impl Ear {
+    fn of(stdin: &ChildStdin) -> Option<Self> {
+        let second = std::os::fd::AsFd::as_fd(stdin).try_clone_to_owned().ok()?;
+        tokio::net::unix::pipe::Sender::from_owned_fd(second).ok().map(Self)
+    }
+
+    /// Waits until nobody reads the server's input any more.
+    pub(crate) async fn closed(self) {
+        let _ = self.0.ready(tokio::io::Interest::ERROR).await;
+    }
+}
+
+/// Other systems tell by the next write.
+#[cfg(not(target_os = "linux"))]
+pub(crate) struct Ear;
+
+#[cfg(not(target_os = "linux"))]
+impl Ear {
+    fn of(_stdin: &ChildStdin) -> Option<Self> {
+        None
+    }
+
+    pub(crate) async fn closed(self) {
+        std::future::pending().await
+    }
 }
 
 /// Starts a server. It ends when `stop` is cancelled, or by itself.
@@ -112,7 +146,8 @@ pub(crate) fn start(
     tasks.spawn(drain(stderr, tail.clone()));
     tasks.spawn(reap(child, told, stop.clone(), start.end, start.launcher.clone(), marker));
     let source = Stdout { pipe: stdout, framer: Framer::new(start.line), ended, tail, over: false };
-    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid })
+    let ear = Ear::of(&stdin);
+    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid, ear })
 }
 
 fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
@@ -139,7 +174,8 @@ fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
     Ok(Command::from(built))
 }
 
-fn variables(file: &Path) -> Result<Vec<(String, String)>, StartError> {
+/// The variables in a file.
+pub(crate) fn variables(file: &Path) -> Result<Vec<(String, String)>, StartError> {
     let text = std::fs::read_to_string(file).map_err(|error| StartError::EnvFile(error.to_string()))?;
     Ok(kitbag_core::config::env::dot_env(&Arc::from(file), &text).0)
 }

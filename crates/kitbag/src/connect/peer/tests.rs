@@ -1,1 +1,161 @@
+//! The conversation over a channel of lines that a test writes and reads.
 
+use std::sync::Mutex as StdMutex;
+
+use tokio::sync::Semaphore;
+
+use super::*;
+
+/// Takes batches only as far as it is allowed to, and notes what it took.
+struct Gate {
+    open: Arc<Semaphore>,
+    written: Arc<StdMutex<Vec<String>>>,
+}
+
+impl Sink for Gate {
+    async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
+        if let Ok(permit) = self.open.acquire().await {
+            permit.forget();
+        }
+        let mut written = self.written.lock().unwrap();
+        written.extend(batch.iter().map(|out| String::from_utf8_lossy(&out.line.0).into_owned()));
+        Ok(())
+    }
+}
+
+/// What a test has the server say.
+enum Said {
+    Line(&'static str),
+    Rest(&'static str),
+    End,
+}
+
+struct Script(mpsc::Receiver<Said>);
+
+impl Source for Script {
+    async fn next(&mut self) -> Incoming<'_> {
+        match self.0.recv().await {
+            Some(Said::Line(line)) => Incoming::Line(line.as_bytes()),
+            Some(Said::Rest(rest)) => Incoming::Rest(rest.as_bytes()),
+            Some(Said::End) => Incoming::Closed(Closed("ended".to_owned())),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+#[derive(Default)]
+struct Deaf(AtomicU64);
+
+impl Inbound for Deaf {
+    fn request(
+        &self,
+        _id: &RawValue,
+        _method: &str,
+        _params: Option<&RawValue>,
+    ) -> Option<Result<String, (i32, String)>> {
+        None
+    }
+
+    fn notification(&self, _method: &str, _params: Option<&RawValue>) {}
+
+    fn noise(&self, _line: &[u8], _why: NotAMessage) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+struct Stage {
+    peer: Peer,
+    open: Arc<Semaphore>,
+    written: Arc<StdMutex<Vec<String>>>,
+    says: mpsc::Sender<Said>,
+    deaf: Arc<Deaf>,
+}
+
+fn stage() -> Stage {
+    let (open, written) = (Arc::new(Semaphore::new(0)), Arc::<StdMutex<Vec<String>>>::default());
+    let (says, script) = mpsc::channel(16);
+    let deaf = Arc::new(Deaf::default());
+    let bounds = Bounds { line: 1 << 20, depth: 64, queue: 8 };
+    let sink = Gate { open: open.clone(), written: written.clone() };
+    let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+    let peer = Peer::start(sink, Script(script), deaf.clone(), bounds, &tasks, &stop);
+    Stage { peer, open, written, says, deaf }
+}
+
+fn clocks(ms: u64) -> Clocks {
+    Clocks { idle: Duration::from_millis(ms), total: Duration::from_millis(ms) }
+}
+
+async fn ask(stage: &Stage, method: &str, ms: u64) -> Result<Box<RawValue>, RequestError> {
+    stage.peer.request(method, &[], Era::Legacy, clocks(ms), None).await
+}
+
+/// It was reported as not delivered, so it must not be delivered later.
+#[tokio::test]
+async fn a_request_given_up_in_the_queue_is_never_written() {
+    let stage = stage();
+    let (stuck, queued) = tokio::join!(ask(&stage, "stuck", 200), async {
+        // Once the writer, which nothing else keeps busy, has taken the first one.
+        for _ in 0..50 {
+            tokio::task::yield_now().await;
+        }
+        ask(&stage, "queued", 50).await
+    });
+    assert!(matches!(stuck, Err(RequestError::Timeout { sent: true, .. })), "{stuck:?}");
+    assert!(matches!(queued, Err(RequestError::Timeout { sent: false, .. })), "{queued:?}");
+    stage.open.add_permits(10);
+    let _ = ask(&stage, "last", 50).await;
+    let written = stage.written.lock().unwrap().concat();
+    assert!(written.contains("stuck") && written.contains("last"), "{written}");
+    assert!(!written.contains("queued"), "{written}");
+}
+
+#[tokio::test]
+async fn a_logger_with_ids_fails_no_call() {
+    let stage = stage();
+    stage.open.add_permits(10);
+    let (outcome, ()) = tokio::join!(ask(&stage, "x", 60_000), async {
+        for line in [r#"{"level":"error","id":1,"msg":"x"}"#, r#"{"id":1,"broken"#, r#"{"id":1}"#] {
+            stage.says.send(Said::Line(line)).await.unwrap();
+        }
+        stage.says.send(Said::Line(r#"{"jsonrpc":"2.0","id":1,"result":{"right":true}}"#)).await.unwrap();
+    });
+    assert_eq!(outcome.unwrap().get(), r#"{"right":true}"#);
+    assert_eq!(stage.deaf.0.load(Ordering::Relaxed), 3);
+}
+
+#[tokio::test]
+async fn a_message_that_cannot_be_read_fails_its_call() {
+    let stage = stage();
+    stage.open.add_permits(10);
+    let (outcome, sent) = tokio::join!(
+        ask(&stage, "x", 60_000),
+        stage.says.send(Said::Line(r#"{"jsonrpc":"2.0","id":1,"result":{"cut"#))
+    );
+    sent.unwrap();
+    assert!(matches!(outcome, Err(RequestError::BadAnswer(_))), "{outcome:?}");
+}
+
+/// The last line may lack its end, but not half of itself.
+#[tokio::test]
+async fn half_an_answer_at_the_end_is_a_lost_call() {
+    for (rest, whole) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"a""#, false),
+        (r#"{"jsonrpc":"2.0","id":1,"result":{}}"#, true),
+    ] {
+        let stage = stage();
+        stage.open.add_permits(10);
+        let (outcome, ()) = tokio::join!(ask(&stage, "x", 60_000), async {
+            // Not before the request has been written: then it would not have been lost.
+            while stage.written.lock().unwrap().is_empty() {
+                tokio::task::yield_now().await;
+            }
+            stage.says.send(Said::Rest(rest)).await.unwrap();
+            stage.says.send(Said::End).await.unwrap();
+        });
+        match outcome {
+            Ok(_) => assert!(whole),
+            Err(error) => assert!(!whole && matches!(error, RequestError::Lost(_)), "{error:?}"),
+        }
+    }
+}
