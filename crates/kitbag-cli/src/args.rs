@@ -16,7 +16,7 @@ Exit codes: 0 done · 1 the tool answered with an error · 2 usage · 3 config f
 
 /// Gives any agent the tools of any MCP server.
 #[derive(Debug, Parser)]
-#[command(name = "kitbag", version, after_help = AFTER, disable_help_subcommand = true)]
+#[command(name = "kitbag", version, after_help = AFTER)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -86,10 +86,17 @@ impl Context {
 
     /// Prints a remark on stderr, unless only results are wanted.
     pub(crate) fn remark(&mut self, text: impl AsRef<str>) {
-        if !self.global.quiet {
-            let written = writeln!(self.err, "{}", text.as_ref());
-            self.note(written);
+        if self.global.quiet {
+            return;
         }
+        let lines: Vec<String> = text.as_ref().split('\n').map(kitbag::text::visible).collect();
+        let text = lines.join("\n");
+        let written = match self.global.json {
+            true if text.trim().is_empty() => Ok(()),
+            true => writeln!(self.err, "{}", serde_json::json!({ "note": text.trim() })),
+            false => writeln!(self.err, "{text}"),
+        };
+        self.note(written);
     }
 
     /// Prints faults on stderr: as JSON lines, or with the line they stand in.

@@ -67,6 +67,22 @@ impl Failure {
     }
 }
 
+/// Says what is wrong with a command line, as JSON where JSON was asked for; help and version are no mistakes.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    let json = std::env::args_os().any(|arg| arg == "--json");
+    if json && error.use_stderr() {
+        let text = error.render().to_string();
+        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        eprintln!(
+            "{}",
+            serde_json::json!({"error": message, "hint": "kitbag --help", "exit": Exit::Usage as u8})
+        );
+    } else {
+        let _ = error.print();
+    }
+    if error.use_stderr() { Exit::Usage.into() } else { Exit::Done.into() }
+}
+
 impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         let message = error.to_string();

@@ -2,9 +2,20 @@
 
 use std::future::Future;
 
+use kitbag::Setup;
+
+use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-/// Runs something that needs servers. An interrupt ends it, and then us, with the servers gone.
+/// Says so when MCP is switched off: then there are no servers to wait for.
+pub(crate) fn is_off(context: &mut Context, setup: &Setup) -> bool {
+    if !setup.switched_on {
+        context.remark("MCP is switched off by AGENT_ENABLE_MCP; set it to true, or unset it");
+    }
+    !setup.switched_on
+}
+
+/// Runs something that needs servers. An interrupt ends it and us at once; the guards end the servers.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Bug, format!("no runtime: {error}")))?;

@@ -20,7 +20,10 @@ use exit::Exit;
 fn main() -> ExitCode {
     // First of all: this very process may have been started to guard a server.
     kitbag::guard::init();
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return exit::usage(&error),
+    };
     let mut context = Context::new(args.global);
     let outcome = commands::run(&mut context, args.command);
     let exit = outcome.unwrap_or_else(|failure| {

@@ -14,4 +14,4 @@ pub use spec::{
     Auth, Endpoint, Extra, Input, Link, Origin, Overrides, Program, Resolved, ResolvedLink, ServerSpec,
     ToolFilter, Transport, Waits, input_variable,
 };
-pub use template::{Folder, Lookup, Missing, Piece, Template};
+pub use template::{Defaults, Folder, Lookup, Missing, Piece, Template};

@@ -49,7 +49,7 @@ pub enum RegistryError {
         faults: Vec<Fault>,
     },
     /// The server stands in a file that is not Kitbag's.
-    #[error("{name} stands in {place}, which is not Kitbag's file")]
+    #[error("{name} stands in {place} and is not removed from there")]
     NotOurs {
         /// The name.
         name: ServerName,
@@ -185,14 +185,21 @@ impl Registry {
         }
         if self.owns(row) {
             let file = row.origin.place.file.to_path_buf();
-            let path: Option<&[&str]> = match Spot::of(&file, &file::read(&file)?, name) {
-                Some(Spot::WholeFile) => Some(&["enabled"]),
-                Some(Spot::InMap) => Some(&["mcpServers", name.as_str(), "enabled"]),
+            let entry: Option<&[&str]> = match Spot::of(&file, &file::read(&file)?, name) {
+                Some(Spot::WholeFile) => Some(&[]),
+                Some(Spot::InMap) => Some(&["mcpServers", name.as_str()]),
                 None => None,
             };
-            if let Some(path) = path {
+            if let Some(entry) = entry {
                 self.change(&file, |text| {
-                    let edited = edit::set(text, path, &enabled.into()).map(Some);
+                    // The key the entry already uses; off wins where both stand, so a second one would not do.
+                    let (key, value) = if has_key(&file, text, entry, "disabled") {
+                        ("disabled", !enabled)
+                    } else {
+                        ("enabled", enabled)
+                    };
+                    let path: Vec<&str> = entry.iter().copied().chain([key]).collect();
+                    let edited = edit::set(text, &path, &value.into()).map(Some);
                     edited.map_err(|error| RegistryError::Edit { file: file.clone(), error })
                 })?;
                 return Ok(file);
@@ -337,6 +344,13 @@ impl Registry {
 fn own_document(file: &Path, text: &str) -> Document {
     let limits = Limits::default();
     read(file, text, Reading { dialect: Dialect::by_id("kitbag"), workspace: None, limits: &limits })
+}
+
+/// Whether an entry of a file holds a key.
+fn has_key(file: &Path, text: &str, entry: &[&str], key: &str) -> bool {
+    let source = Source::new(file, text);
+    let root = tree::parse(&source, Format::of(file), &Limits::default());
+    root.is_ok_and(|root| root.at_path(entry).and_then(|entry| entry.get(key)).is_some())
 }
 
 /// Where in one of our files an entry stands.

@@ -35,6 +35,9 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let base = base(args)?;
     let setup = context.setup()?;
+    if live::is_off(context, &setup) {
+        return Ok(Exit::Unavailable);
+    }
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     live::block_on(async {
         // A server that cannot have the tool need not be started.
@@ -124,6 +127,10 @@ fn arguments(
 ) -> Result<Map<String, Value>, Failure> {
     let definition: Value = serde_json::from_str(found.raw.raw.get()).unwrap_or_default();
     for pair in pairs {
+        if let Ok(Value::Object(map)) = serde_json::from_str(pair) {
+            base.extend(map);
+            continue;
+        }
         let Some((key, text)) = pair.split_once('=') else {
             let failure = Failure::new(Exit::InvalidArguments, format!("{pair:?} is not key=value"));
             return Err(failure.hint(format!("{pair}=…, or --args '{{…}}'")));

@@ -3,6 +3,7 @@
 use kitbag::Setup;
 use kitbag::config::layers::State;
 use kitbag::config::settings::json_schema;
+use kitbag::text::visible;
 use serde_json::{Value, json};
 
 use super::servers::describe;
@@ -52,7 +53,8 @@ fn as_json(setup: &Setup) -> Value {
 }
 
 fn as_text(setup: &Setup, verbose: bool) -> String {
-    let mut text = format!("{} {}\n", styled(DIM, "config folder"), setup.folders.config.display());
+    let mut text =
+        format!("{} {}\n", styled(DIM, "config folder"), visible(&setup.folders.config.to_string_lossy()));
     text += &format!("{} {}\n", styled(DIM, "user"), setup.user);
     for row in setup
         .merged
@@ -71,7 +73,7 @@ fn as_text(setup: &Setup, verbose: bool) -> String {
         let there = if place.exists { "" } else { "not there" };
         table.add_row([
             cell(DIM, place.layer.as_str()),
-            place.file.display().to_string().into(),
+            visible(&place.file.to_string_lossy()).into(),
             there.into(),
         ]);
     }

@@ -3,7 +3,7 @@
 use kitbag::config::layers::State;
 use kitbag::config::own::asks_for;
 use kitbag::connect::how_to_get;
-use kitbag::model::{Link, ResolvedLink, input_variable};
+use kitbag::model::{Defaults, Link, ResolvedLink, input_variable};
 use kitbag::registry::Secrets;
 use kitbag::{Fault, FaultKind, Secret, ServerSpec, Setup, Severity};
 use serde_json::json;
@@ -73,7 +73,7 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault
     } else if setup.env().program(command, &base).is_none() {
         let shown = match &spec.link {
             Link::Stdio(program) => {
-                program.command.as_ref().map(kitbag::model::Template::shown_as_text).unwrap_or_default()
+                program.command.as_ref().map(|text| text.shown_as_text(Defaults::Masked)).unwrap_or_default()
             }
             Link::Remote(_) => String::new(),
         };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use kitbag::config::Dialect;
 use kitbag::config::layers::{Layer, Server, State};
-use kitbag::model::Link;
+use kitbag::model::{Defaults, Link};
 use kitbag::text::visible;
 use kitbag::{Setup, Severity};
 use serde_json::json;
@@ -63,11 +63,11 @@ fn describe(setup: &Setup) -> String {
 
 /// How a server is reached, in one line without secrets.
 pub(crate) fn target(row: &Server) -> String {
-    match row.spec.as_ref().map(|spec| (&spec.link, spec.shown_args())) {
+    match row.spec.as_ref().map(|spec| (&spec.link, spec.shown_args(Defaults::Masked))) {
         None => String::new(),
-        Some((Link::Remote(endpoint), _)) => visible(&endpoint.url.shown_as_url()),
+        Some((Link::Remote(endpoint), _)) => visible(&endpoint.url.shown_as_url(Defaults::Masked)),
         Some((Link::Stdio(program), args)) => {
-            let command = program.command.iter().map(kitbag::model::Template::shown_as_text);
+            let command = program.command.iter().map(|text| text.shown_as_text(Defaults::Masked));
             visible(&command.chain(args).collect::<Vec<_>>().join(" "))
         }
     }

@@ -1,6 +1,6 @@
 //! `kitbag trust`: what files of the working folder would start, shown in full, approved one by one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use kitbag::Setup;
 use kitbag::config::layers::{Server, State};
@@ -21,6 +21,9 @@ const SETTINGS: &str = "kitbag.toml";
 pub(crate) struct Args {
     /// The servers to approve; kitbag.toml for the folder's settings
     names: Vec<String>,
+    /// Only what stands in this file
+    #[arg(long, value_name = "FILE", requires = "names")]
+    from: Option<PathBuf>,
     /// Approve everything that is held
     #[arg(long, conflicts_with = "names")]
     all: bool,
@@ -82,12 +85,23 @@ fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, 
 fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) -> Result<Exit, Failure> {
     let mut approvals: Vec<Approval> = Vec::new();
     let wanted = |name: &str| args.all || args.names.iter().any(|wanted| wanted == name);
-    approvals.extend(
-        held.iter()
-            .filter(|row| wanted(&row.name))
-            .filter_map(|row| row.spec.as_ref())
-            .map(|spec| setup.approval(spec)),
-    );
+    let from = args.from.as_ref().map(|file| setup.env().cwd().join(file));
+    let meant = |row: &&&Server| {
+        wanted(&row.name) && from.as_ref().is_none_or(|file| *row.origin.place.file == **file)
+    };
+    for row in held.iter().filter(meant) {
+        // One name may stand in several files, and only one of them may be what was looked at.
+        let twin =
+            held.iter().filter(meant).find(|other| other.name == row.name && other.origin != row.origin);
+        if let Some(twin) = twin.filter(|_| !args.all) {
+            let message =
+                format!("{} is held in {} and in {}", row.name, row.origin.place, twin.origin.place);
+            let hint = format!("kitbag trust {} --from {}", row.name, row.origin.place.file.display());
+            return Err(Failure::new(Exit::NotFound, message).hint(hint));
+        }
+        context.remark(describe_plainly(row));
+        approvals.extend(row.spec.as_ref().map(|spec| setup.approval(spec)));
+    }
     approvals.extend(setup.held_settings().filter(|_| wanted(SETTINGS)).cloned());
     if let Some(missing) =
         args.names.iter().find(|name| !approvals.iter().any(|approval| approval.server == **name))
@@ -112,9 +126,16 @@ fn keep(context: &mut Context, setup: &Setup, approvals: &[Approval]) -> Result<
     Ok(Exit::Done)
 }
 
+/// What is about to be approved, for the record.
+fn describe_plainly(row: &Server) -> String {
+    let values = row.spec.iter().flat_map(kitbag::ServerSpec::shown_for_review);
+    let lines = values.map(|(key, value)| format!("\n  {key} = {value}"));
+    format!("{} of {}{}", row.name, row.origin.place, lines.collect::<String>())
+}
+
 /// A folder's settings as they stand, secrets masked.
 fn settings(file: &Path) -> String {
-    let mut text = format!("{} {}\n", styled(DIM, "settings"), file.display());
+    let mut text = format!("{} {}\n", styled(DIM, "settings"), visible(&file.to_string_lossy()));
     for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
         let shown = match line.split_once('=') {
             Some((key, _)) if names_secret(key.trim()) => format!("{key}= {MASK}"),
@@ -155,7 +176,8 @@ fn list(context: &mut Context, setup: &Setup) -> Result<Exit, Failure> {
         context.print_json(&approvals.iter().map(as_json).collect());
     } else {
         for approval in approvals {
-            context.print(format!("{}  {}\n", approval.server, styled(DIM, approval.file.display())));
+            let file = styled(DIM, visible(&approval.file.to_string_lossy()));
+            context.print(format!("{}  {file}\n", visible(&approval.server)));
         }
     }
     Ok(Exit::Done)

@@ -327,3 +327,22 @@ fn s2_13_a_name_that_no_file_could_hold_is_refused() {
     }
     assert_eq!(house.text("kit/config/mcp.json"), KEPT);
 }
+
+#[test]
+fn s2_13_a_switch_uses_the_key_the_entry_has() {
+    let house = House::new();
+    house.put("kit/config/mcp.json", r#"{"mcpServers": {"off": {"command": "x", "disabled": true}}}"#);
+    house.run(&["servers", "enable", "off"]).exits(0);
+    assert_eq!(house.states(&[]), "off=used");
+    house.run(&["servers", "disable", "off"]).exits(0);
+    assert_eq!(house.states(&[]), "off=disabled");
+    assert_eq!(house.text("kit/config/mcp.json").matches("abled").count(), 1);
+}
+
+#[test]
+fn s2_13_a_switch_that_the_settings_overrule_is_refused() {
+    let house = House::new();
+    house.run(&["servers", "add", "s1", "--", "x"]).exits(0);
+    house.put("kit/config/kitbag.toml", "[servers.s1]\nenabled = false\n");
+    house.run(&["servers", "enable", "s1"]).fails(3, "kitbag.toml");
+}

@@ -284,3 +284,46 @@ fn t32_a_folder_is_not_ours_because_home_is_unknown() {
         assert!(!used("p") && !used("q"), "{home:?}: {rows}");
     }
 }
+
+#[test]
+fn t32_a_broken_entry_of_the_folder_hides_none_of_our_own() {
+    let house = House::new();
+    house.run(&["servers", "add", "time", "--", "x"]).exits(0);
+    house.put("project/mcp.json", r#"{"mcpServers": {"time": {}}}"#);
+    let rows = house.rows(&[]);
+    assert!(rows.iter().any(|row| row["name"] == "time" && row["state"] == "used"), "{rows:?}");
+    // Nor does one in a file of another program that nobody asked to use.
+    house.put("home/.cursor/mcp.json", r#"{"mcpServers": {"time": {"args": 1}}}"#);
+    let rows = house.rows(&[]);
+    assert!(rows.iter().any(|row| row["name"] == "time" && row["state"] == "used"), "{rows:?}");
+}
+
+#[test]
+fn t32_what_stands_in_for_a_variable_is_shown_before_it_is_approved() {
+    let house = House::new();
+    let entry = json!({"command": "${NOPE:-/bin/sh}", "args": ["-c", "${M:-curl evil}"], "env": {"NODE_OPTIONS": "--require evil.js"}});
+    house.put("project/.mcp.json", project(&entry));
+    let shown = house.run(&["trust"]).exits(0).out;
+    for text in ["/bin/sh", "curl evil", "--require evil.js"] {
+        assert!(shown.contains(text), "{text} is not in {shown}");
+    }
+}
+
+#[test]
+fn t32_one_name_in_two_files_is_not_approved_by_name_alone() {
+    let house = House::new();
+    house.put("project/.mcp.json", project(&json!({"command": "good"})));
+    house.put("project/.cursor/mcp.json", project(&json!({"command": "evil"})));
+    house.run(&["trust", "p"]).fails(5, "--from");
+    house.run(&["trust", "p", "--from", ".mcp.json"]).exits(0);
+    let used: Vec<Value> = house.rows(&[]).into_iter().filter(|row| row["state"] == "used").collect();
+    assert_eq!(used.len(), 1, "{used:?}");
+    assert!(house.run(&["servers", "show", "p"]).exits(0).out.contains("good"));
+}
+
+#[test]
+fn t32_a_dot_env_of_the_folder_switches_nothing_off() {
+    let house = House::new();
+    house.put("project/.env", "AGENT_ENABLE_MCP=no\n");
+    assert!(!house.run::<&str>(&[]).exits(0).out.contains("switched off"));
+}

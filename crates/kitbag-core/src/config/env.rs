@@ -66,9 +66,7 @@ fn parse_headers(text: &str) -> (Vec<(String, Template)>, Vec<Fault>) {
             None => {
                 let fault = Fault::warning(FaultKind::Syntax, "a header without a colon is left out");
                 faults.push(
-                    fault
-                        .hint("write `Name: value`, one a line")
-                        .at(Place::file(Path::new("$MCP_HEADERS"))),
+                    fault.hint("write `Name: value`, one a line").at(Place::file(Path::new("$MCP_HEADERS"))),
                 );
             }
         }

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::model::{Auth, Defaults, Link, Piece, ServerSpec, Template, Transport};
 use crate::text::MASK;
-use crate::model::{Auth, Link, Piece, ServerSpec, Template, Transport};
 
 /// Who the configuration is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,7 +119,9 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
         Secrets::Written => text(template),
     };
     // Where literals are ordinary, only one without references can hold a secret that the rules see.
-    let ordinary = |template: &Template, shown: String| if template.is_literal() { Value::from(shown) } else { text(template) };
+    let ordinary = |template: &Template, shown: String| {
+        if template.is_literal() { Value::from(shown) } else { text(template) }
+    };
     let named = |pairs: &[(String, Template)]| {
         pairs.iter().map(|(name, v)| (name.clone(), value(v))).collect::<Map<_, _>>()
     };
@@ -128,9 +130,12 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
         Link::Stdio(program) => {
             entry.insert("command".into(), program.command.as_ref().map_or(Value::Null, text));
             let args = match secrets {
-                Secrets::Masked => {
-                    program.args.iter().zip(spec.shown_args()).map(|(arg, shown)| ordinary(arg, shown)).collect()
-                }
+                Secrets::Masked => program
+                    .args
+                    .iter()
+                    .zip(spec.shown_args(Defaults::Masked))
+                    .map(|(arg, shown)| ordinary(arg, shown))
+                    .collect(),
                 Secrets::Written => program.args.iter().map(text).collect::<Vec<_>>(),
             };
             entry.insert("args".into(), Value::Array(args));
@@ -147,7 +152,9 @@ pub fn entry(target: Target, spec: &ServerSpec, secrets: Secrets) -> Value {
         }
         Link::Remote(endpoint) => {
             let url = match secrets {
-                Secrets::Masked if endpoint.url.shown_as_url().contains(MASK) => Value::from(endpoint.url.shown_as_url()),
+                Secrets::Masked if endpoint.url.shown_as_url(Defaults::Masked).contains(MASK) => {
+                    Value::from(endpoint.url.shown_as_url(Defaults::Masked))
+                }
                 Secrets::Masked => text(&endpoint.url),
                 Secrets::Written => text(&endpoint.url),
             };

@@ -4,36 +4,24 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Auth, Link, ServerSpec, Template};
+use super::{Auth, Defaults, Link, ServerSpec, Template};
 
 impl ServerSpec {
     /// The server by Kitbag's own keys, without secrets. Keys without a value are left out.
     pub fn shown(&self) -> Map<String, Value> {
-        self.show(&View {
-            text: Template::shown_as_text,
-            url: Template::shown_as_url,
-            value: |_, template| template.shown_as_value(),
-            args: Self::shown_args,
-        })
+        self.show(Defaults::Masked, |_, template| template.shown_as_value())
     }
 
     /// The same for somebody who decides whether it may run, and must see what its variables do.
     pub fn shown_for_review(&self) -> Map<String, Value> {
-        self.show(&View {
-            text: Template::reviewed,
-            url: Template::reviewed,
-            value: |name, template| template.shown_for_review(name),
-            args: |spec| match &spec.link {
-                Link::Stdio(program) => program.args.iter().map(Template::reviewed).collect(),
-                Link::Remote(_) => Vec::new(),
-            },
-        })
+        self.show(Defaults::Shown, |name, template| template.shown_for_review(name))
     }
 
-    fn show(&self, view: &View) -> Map<String, Value> {
+    fn show(&self, defaults: Defaults, value: impl Fn(&str, &Template) -> String) -> Map<String, Value> {
+        let text = |template: &Template| template.shown_as_text(defaults);
         let values = |pairs: &[(String, Template)]| {
             let shown =
-                pairs.iter().map(|(name, template)| (name.clone(), Value::from((view.value)(name, template))));
+                pairs.iter().map(|(name, template)| (name.clone(), Value::from(value(name, template))));
             Value::Object(shown.collect())
         };
         let mut shown = Map::new();
@@ -49,15 +37,15 @@ impl ServerSpec {
         put("enabled", self.enabled.into());
         match &self.link {
             Link::Stdio(program) => {
-                put("command", program.command.as_ref().map(view.text).into());
-                put("args", (view.args)(self).into());
+                put("command", program.command.as_ref().map(text).into());
+                put("args", self.shown_args(defaults).into());
                 put("env", values(&program.env));
                 put("pass_env", program.pass.clone().into());
-                put("env_file", program.env_file.as_ref().map(view.text).into());
-                put("cwd", program.cwd.as_ref().map(view.text).into());
+                put("env_file", program.env_file.as_ref().map(text).into());
+                put("cwd", program.cwd.as_ref().map(text).into());
             }
             Link::Remote(endpoint) => {
-                put("url", (view.url)(&endpoint.url).into());
+                put("url", endpoint.url.shown_as_url(defaults).into());
                 put("headers", values(&endpoint.headers));
                 match &endpoint.auth {
                     Auth::None => {}
@@ -82,14 +70,6 @@ impl ServerSpec {
         put("kept", self.extra.0.keys().cloned().collect::<Vec<_>>().into());
         shown
     }
-}
-
-/// How the texts of a server are shown.
-struct View {
-    text: fn(&Template) -> String,
-    url: fn(&Template) -> String,
-    value: fn(&str, &Template) -> String,
-    args: fn(&ServerSpec) -> Vec<String>,
 }
 
 fn millis(duration: Duration) -> u64 {

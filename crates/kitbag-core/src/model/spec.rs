@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::{Lookup, Missing, Secret, Template};
+use super::{Defaults, Lookup, Missing, Secret, Template};
 use crate::fault::{Fault, FaultKind, Place};
 use crate::names::{ServerName, hex};
 use crate::text::{MASK, redact_words};
@@ -422,14 +422,14 @@ impl ServerSpec {
     }
 
     /// Arguments as they may be shown; the one after `--token` is masked as a whole.
-    pub fn shown_args(&self) -> Vec<String> {
+    pub fn shown_args(&self, defaults: Defaults) -> Vec<String> {
         let Link::Stdio(program) = &self.link else { return Vec::new() };
         // A reference is no secret, also behind `--token`; the text around it is.
         let veiled = |arg: &Template| arg.veiled().unwrap_or_else(|| MASK.to_owned());
         let words: Vec<String> = program.command.iter().chain(&program.args).map(veiled).collect();
         let masked = redact_words(words.iter().map(String::as_str));
         let masked = masked.into_iter().skip(program.command.iter().len());
-        program.args.iter().zip(masked).map(|(arg, masked)| arg.unveiled(&masked)).collect()
+        program.args.iter().zip(masked).map(|(arg, masked)| arg.unveiled(&masked, defaults)).collect()
     }
 }
 

@@ -6,7 +6,7 @@
 use std::fmt;
 
 use super::Secret;
-use crate::text::{MASK, STAND_INS, looks_secret, names_secret, redact_url, redact_words};
+use crate::text::{MASK, STAND_INS, names_secret, redact_url, redact_words};
 
 /// A part of a [`Template`]; its texts do not print, they may be secrets.
 #[derive(Clone, PartialEq, Eq)]
@@ -58,6 +58,15 @@ pub enum Missing {
     Input(String),
     /// The folder is not known here.
     Folder(Folder),
+}
+
+/// What is shown of the texts that stand in for variables that are not set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Defaults {
+    /// Nothing: people put secrets there.
+    Masked,
+    /// All but what looks like a secret: they may be what runs.
+    Shown,
 }
 
 /// A configured text, as written and taken apart.
@@ -140,16 +149,7 @@ impl Template {
     /// Fit to be shown to somebody who decides whether this may run: a value named like a secret, or looking
     /// like one, is masked; anything else must be seen.
     pub fn shown_for_review(&self, name: &str) -> String {
-        if names_secret(name) { self.shown_as_value() } else { self.reviewed() }
-    }
-
-    /// Everything but what looks like a secret; the defaults of references too, because they may be what runs.
-    pub fn reviewed(&self) -> String {
-        let plain = |text: &str| if looks_secret(text) { MASK.to_owned() } else { text.to_owned() };
-        self.spelt(|piece| match piece {
-            Piece::Var { name, default: Some(default) } => format!("${{{name}:-{}}}", plain(default)),
-            piece => show(piece, plain),
-        })
+        if names_secret(name) { self.shown_as_value() } else { self.shown_as_text(Defaults::Shown) }
     }
 
     /// Spelt by another program's rules for references, with every literal masked.
@@ -163,13 +163,13 @@ impl Template {
     }
 
     /// Fit to be shown where literals are ordinary (commands, folders), secrets among them apart.
-    pub fn shown_as_text(&self) -> String {
-        self.shown_by(|text| redact_words([text]).concat())
+    pub fn shown_as_text(&self, defaults: Defaults) -> String {
+        self.shown_by(|text| redact_words([text]).concat(), defaults)
     }
 
     /// Fit to be shown where it is a URL.
-    pub fn shown_as_url(&self) -> String {
-        self.shown_by(redact_url)
+    pub fn shown_as_url(&self, defaults: Defaults) -> String {
+        self.shown_by(redact_url, defaults)
     }
 
     /// Spelt as Kitbag's own files spell it.
@@ -189,9 +189,9 @@ impl Template {
     }
 
     /// By a rule for whole texts: what stands before and behind a reference decides together what is secret.
-    fn shown_by(&self, rule: impl Fn(&str) -> String) -> String {
+    fn shown_by(&self, rule: impl Fn(&str) -> String, defaults: Defaults) -> String {
         match self.veiled() {
-            Some(text) => self.unveiled(&rule(&text)),
+            Some(text) => self.unveiled(&rule(&text), defaults),
             None => MASK.to_owned(),
         }
     }
@@ -212,12 +212,15 @@ impl Template {
     }
 
     /// A veiled text with its references back in their places.
-    pub(super) fn unveiled(&self, text: &str) -> String {
+    pub(super) fn unveiled(&self, text: &str, defaults: Defaults) -> String {
         let references: Vec<&Piece> =
             self.pieces.iter().filter(|piece| !matches!(piece, Piece::Text(_))).collect();
         let first = u32::from(*STAND_INS.start());
         text.chars().fold(String::with_capacity(text.len()), |mut shown, c| {
             match u32::from(c).checked_sub(first).and_then(|index| references.get(index as usize)) {
+                Some(Piece::Var { name, default: Some(default) }) if defaults == Defaults::Shown => {
+                    shown.push_str(&format!("${{{name}:-{}}}", redact_words([default.as_str()]).concat()));
+                }
                 Some(piece) => shown.push_str(&show(piece, str::to_owned)),
                 None => shown.push(c),
             }

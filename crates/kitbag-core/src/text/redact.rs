@@ -78,7 +78,10 @@ pub fn names_secret(name: &str) -> bool {
         name.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
     let mut parts = name.split(|c: char| !c.is_ascii_alphanumeric());
     let part = |part: &str| {
-        matches!(part.to_ascii_lowercase().as_str(), "key" | "keys" | "pass" | "pwd" | "pat" | "dsn" | "sig" | "jwt" | "otp" | "pin")
+        matches!(
+            part.to_ascii_lowercase().as_str(),
+            "key" | "keys" | "pass" | "pwd" | "pat" | "dsn" | "sig" | "jwt" | "otp" | "pin"
+        )
     };
     parts.any(part) || folded.ends_with("apikey") || NAMES.iter().any(|word| folded.contains(word))
 }

@@ -57,9 +57,6 @@ impl<'a> Gathered<'a> {
         };
         self.project();
         self.hosts(hosts);
-        self.switched_on = env_servers::is_switched_on(
-            self.env.get("AGENT_ENABLE_MCP").or(self.dot_env.get("AGENT_ENABLE_MCP").map(String::as_str)),
-        );
         self.variables();
     }
 
@@ -236,40 +233,31 @@ impl<'a> Gathered<'a> {
         found
     }
 
-    /// `MCP_URL` and `MCP_HUB_URL`; the hub replaces all files.
+    /// `MCP_URL` and `MCP_HUB_URL`; the hub replaces all files. Token and headers are meant for one server:
+    /// with both addresses set they go with `MCP_URL`.
     fn variables(&mut self) {
         let (token, headers) = (self.env.get("MCP_TOKEN"), self.env.get("MCP_HEADERS"));
-        if let Some(url) = self.env.filled("MCP_HUB_URL") {
+        let url = self.env.filled("MCP_URL");
+        if let Some(hub) = self.env.filled("MCP_HUB_URL") {
             self.documents.clear();
             self.hub = true;
-            let document = of_variable("MCP_HUB_URL", url, token, headers);
-            self.documents.extend(document.map(|document| Layered {
-                layer: Layer::Env,
-                used: true,
-                document,
-            }));
+            let alone = |value: Option<&'a str>| value.filter(|_| url.is_none());
+            self.variable(Layer::Env, of_variable("MCP_HUB_URL", hub, alone(token), alone(headers)));
         }
-        if let Some(url) = self.env.filled("MCP_URL") {
-            let document = of_variable("MCP_URL", url, token, headers);
-            self.documents.extend(document.map(|document| Layered {
-                layer: Layer::Env,
-                used: true,
-                document,
-            }));
-        } else if let Some(url) =
-            self.dot_env.get("MCP_URL").filter(|_| self.env.get("MCP_URL").is_none() && !self.hub)
-        {
+        if let Some(url) = url {
+            self.variable(Layer::Env, of_variable("MCP_URL", url, token, headers));
+        } else if self.env.get("MCP_URL").is_none() && !self.hub {
             // A file of the working folder says so: it is that folder's server, and waits for approval.
             let given = |name: &str| self.dot_env.get(name).map(String::as_str);
             let file: Arc<Path> = Arc::from(self.env.cwd().join(".env").as_path());
-            let document = of_variable("MCP_URL", url, given("MCP_TOKEN"), given("MCP_HEADERS"))
-                .map(|document| moved(document, &file));
-            self.documents.extend(document.map(|document| Layered {
-                layer: Layer::Project,
-                used: true,
-                document,
-            }));
+            let url = given("MCP_URL").unwrap_or_default();
+            let document = of_variable("MCP_URL", url, given("MCP_TOKEN"), given("MCP_HEADERS"));
+            self.variable(Layer::Project, document.map(|document| moved(document, &file)));
         }
+    }
+
+    fn variable(&mut self, layer: Layer, document: Option<Document>) {
+        self.documents.extend(document.map(|document| Layered { layer, used: true, document }));
     }
 
     fn searched(&mut self, layer: Layer, file: &Path, exists: bool) {

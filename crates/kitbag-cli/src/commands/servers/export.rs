@@ -23,7 +23,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PROGRAM", value_parser = parse_target)]
     to: Target,
     /// Export Kitbag's own endpoint at this address instead of the servers
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = parse_url)]
     endpoint: Option<String>,
     /// The name of the endpoint's entry
     #[arg(long, value_name = "NAME", default_value = "kitbag", requires = "endpoint")]
@@ -34,6 +34,13 @@ pub(crate) struct Args {
     /// Print secrets instead of ***
     #[arg(long)]
     show_secrets: bool,
+}
+
+fn parse_url(text: &str) -> Result<String, String> {
+    let is_url = ["http://", "https://"]
+        .iter()
+        .any(|scheme| text.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
+    is_url.then(|| text.to_owned()).ok_or_else(|| "write it with http:// or https://".to_owned())
 }
 
 fn parse_target(word: &str) -> Result<Target, String> {

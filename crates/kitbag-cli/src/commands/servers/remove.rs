@@ -14,6 +14,11 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let name = server_name(&args.name)?;
     let setup = context.setup()?;
     let file = registry(context, &setup)?.remove(&name, &setup.merged)?;
+    // What was removed may have been only a switch; the server itself stands elsewhere and counts again.
+    let elsewhere = setup.merged.get(&name).filter(|row| *row.origin.place.file != *file);
+    if let Some(row) = elsewhere {
+        context.remark(format!("{name} itself stands in {} and counts again", row.origin.place));
+    }
     done(context, "removed", &name, &file);
     Ok(Exit::Done)
 }

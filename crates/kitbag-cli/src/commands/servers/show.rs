@@ -26,7 +26,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     let mut text = describe(row);
     for origin in &row.also {
-        text += &format!("  {} {}\n", styled(DIM, "also in"), origin.place);
+        text += &format!("  {} {}\n", styled(DIM, "also in"), visible(&origin.place.to_string()));
     }
     context.print(text);
     context.faults(&row.faults);
@@ -58,11 +58,17 @@ pub(crate) fn describe_for_review(row: &Server) -> String {
 }
 
 fn describe_values(row: &Server, values: impl Iterator<Item = (String, Value)>) -> String {
-    let mut text =
-        format!("{} ({}, {})\n", styled(TITLE, visible(&row.name)), row.state.as_str(), row.origin.place);
+    let mut text = format!(
+        "{} ({}, {})\n",
+        styled(TITLE, visible(&row.name)),
+        row.state.as_str(),
+        visible(&row.origin.place.to_string())
+    );
     for (key, value) in values {
         let place = row.spec.as_ref().and_then(|spec| spec.places.get(key.trim_end_matches("_ms")));
-        let place = place.map(|place| styled(DIM, format!("  # {place}"))).unwrap_or_default();
+        let place = place
+            .map(|place| styled(DIM, format!("  # {}", visible(&place.to_string()))))
+            .unwrap_or_default();
         for (shown, last) in shown_lines(&key, &value) {
             text += &format!("  {shown}{}\n", if last { place.as_str() } else { "" });
         }

@@ -1,5 +1,9 @@
 //! `kitbag servers enable` and `disable`.
 
+use std::path::PathBuf;
+
+use kitbag::config::settings::Settings;
+
 use kitbag::config::layers::State;
 
 use super::{done, registry};
@@ -15,6 +19,16 @@ pub(crate) struct Args {
 pub(super) fn run(context: &mut Context, args: &Args, enabled: bool) -> Result<Exit, Failure> {
     let name = server_name(&args.name)?;
     let setup = context.setup()?;
+    let says_otherwise = |(_, settings): &&(PathBuf, Settings)| {
+        settings
+            .servers
+            .iter()
+            .any(|(known, over)| known == name.as_str() && over.value.enabled == Some(!enabled))
+    };
+    if let Some((file, _)) = setup.settings.iter().find(says_otherwise) {
+        let message = format!("[servers.{name}] in {} says enabled = {}", file.display(), !enabled);
+        return Err(Failure::new(Exit::Config, message).hint("change it there"));
+    }
     let file = registry(context, &setup)?.switch(&name, enabled, &setup.merged)?;
     done(context, if enabled { "enabled" } else { "disabled" }, &name, &file);
     match setup.merged.get(&name).map(|row| row.state) {

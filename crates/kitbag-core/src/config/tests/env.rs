@@ -61,9 +61,9 @@ fn s4_16_auth_by_header_and_token() {
     check(Some("t"), None, " auth=t", 0);
     check(Some("  "), None, "", 0);
     check(None, Some("X-Key: ${K}"), " headers=${K}", 0);
-    check(None, Some("A: 1; B: 2"), " headers=1 headers=2", 0);
+    check(None, Some("Cookie: a=1; b=2"), " headers=a=1; b=2", 0);
     check(None, Some("A: 1\nB: http://x:1/\n"), " headers=1 headers=http://x:1/", 0);
-    check(Some("t"), Some("A: 1;PLANTED-SECRET"), " headers=1 auth=t", 1);
+    check(Some("t"), Some("A: 1\nPLANTED-SECRET"), " headers=1 auth=t", 1);
     let spec =
         server("MCP_URL", "http://a:PLANTED-SECRET@h/", Some("PLANTED-SECRET"), Some("A: PLANTED-SECRET")).0;
     let shown = format!("{spec:?} {:?}", spec.as_ref().unwrap().shown());

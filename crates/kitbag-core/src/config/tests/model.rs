@@ -61,7 +61,7 @@ fn no_type_that_holds_a_secret_prints_it() {
         format!("{remote:?} {:?}", remote.link),
         format!("{:?} {:?}", stdio.resolve(&Planted), remote.resolve(&Planted)),
         format!("{:?} {:?}", stdio.shown(), remote.shown()),
-        format!("{:?} {:?}", stdio.shown_args(), document),
+        format!("{:?} {:?}", stdio.shown_args(Defaults::Masked), document),
         format!("{layered:?} {:?}", merge(vec![layered.clone()], &|_| true)),
         format!("{source:?} {root:?}"),
     ];
@@ -74,7 +74,7 @@ fn no_type_that_holds_a_secret_prints_it() {
 fn arguments_and_addresses_lose_their_secrets_and_keep_their_references() {
     let args = |args: &[&str], want: &[&str]| {
         let spec = spec(&serde_json::json!({"command": "c", "args": args}).to_string());
-        assert_eq!(spec.shown_args(), want);
+        assert_eq!(spec.shown_args(Defaults::Masked), want);
     };
     args(&["--token", SECRET, "-y"], &["--token", "***", "-y"]);
     args(&["--token", "${T}"], &["--token", "${T}"]);
@@ -92,7 +92,7 @@ fn arguments_and_addresses_lose_their_secrets_and_keep_their_references() {
     args(&["https://u:p@h/?token=x&y=1"], &["https://***@h/?token=***&y=1"]);
     let url = |url: &str, want: &str| {
         let template = crate::config::template(url, &crate::config::dialect::ALL[0]);
-        assert_eq!(template.shown_as_url(), want);
+        assert_eq!(template.shown_as_url(Defaults::Masked), want);
     };
     url(
         "https://a:PLANTED${B}@h/${P}?token=${T}&key=x&y=${Y}",
