@@ -210,7 +210,7 @@ impl Link {
                 _ => false,
             };
             if !again || 1 < retries {
-                return Err(self.explain(&call, error));
+                return Err(self.explain(&call, &session, error));
             }
             retries += 1;
             self.renewed(&session, end).await;
@@ -259,8 +259,8 @@ impl Link {
         status.error.as_ref().map_or_else(|| format!("is {state}"), |error| format!("is {state}: {error}"))
     }
 
-    fn explain(&self, call: &Call<'_>, error: RequestError) -> CallError {
-        let message = error.to_string();
+    fn explain(&self, call: &Call<'_>, session: &Session, error: RequestError) -> CallError {
+        let message = session.redactor.line(error.to_string().as_bytes());
         let kind = match error {
             RequestError::NotSent(_) => ErrorKind::Unavailable,
             RequestError::Lost(_) | RequestError::Timeout { sent: true, .. } => ErrorKind::OutcomeUnknown,
@@ -463,6 +463,9 @@ async fn refresh(inner: &Inner, session: &Session) {
         }
         Err(_) if session.peer.is_closed() => {}
         // The last good list stays.
-        Err(error) => inner.state(LinkState::Degraded, Some(format!("tools cannot be listed: {error}"))),
+        Err(error) => {
+            let error = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
+            inner.state(LinkState::Degraded, Some(error));
+        }
     }
 }

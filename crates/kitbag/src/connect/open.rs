@@ -31,6 +31,8 @@ pub(crate) struct Session {
     /// Ends it.
     pub(crate) stop: CancellationToken,
     pub(crate) noise: Arc<Noise>,
+    /// Hides the secrets the server was given from what it says.
+    pub(crate) redactor: Redactor,
 }
 
 /// Output that was no message.
@@ -46,6 +48,16 @@ pub(crate) enum OpenError {
     Final(String),
     /// Trying again may help.
     Again(String),
+}
+
+impl OpenError {
+    fn cleaned(self, redactor: &Redactor) -> Self {
+        let clean = |text: String| redactor.line(text.as_bytes());
+        match self {
+            Self::Final(text) => Self::Final(clean(text)),
+            Self::Again(text) => Self::Again(clean(text)),
+        }
+    }
 }
 
 /// What opening needs.
@@ -96,7 +108,10 @@ impl Opener<'_> {
         let deadline = Instant::now() + self.limits.wait_stdio;
         let after = self.limits.wait_stdio;
         let opened = tokio::time::timeout_at(deadline, self.agree(resolved, deadline)).await;
-        opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {after:?}"))))
+        let opened =
+            opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {after:?}"))));
+        // What a server says when it refuses is its own choice of words.
+        opened.map_err(|error| error.cleaned(&self.redactor(resolved)))
     }
 
     /// The era that is configured or remembered, or a probe.
@@ -158,14 +173,19 @@ impl Opener<'_> {
         Ok(started.agreed(greeting))
     }
 
-    fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
-        let ResolvedLink::Stdio { args, env, env_file, .. } = &resolved.link else {
-            return Err(OpenError::Final("not a program".to_owned()));
-        };
-        let pass: &[String] = match &self.spec.link {
+    fn passed(&self) -> &[String] {
+        match &self.spec.link {
             LinkSpec::Stdio(program) => &program.pass,
             LinkSpec::Remote(_) => &[],
+        }
+    }
+
+    /// Hides every secret this server was given.
+    fn redactor(&self, resolved: &Resolved) -> Redactor {
+        let ResolvedLink::Stdio { args, env, env_file, .. } = &resolved.link else {
+            return Redactor::default();
         };
+        let pass = self.passed();
         let passed: Vec<(String, Secret)> =
             pass.iter().filter_map(|name| Some((name.clone(), Secret::new(self.env.get(name)?)))).collect();
         // One that cannot be read is said below.
@@ -175,7 +195,13 @@ impl Opener<'_> {
         let given = env.iter().chain(&passed).chain(&filed);
         let mut secrets = secrets_of(given.map(|(name, value)| (name.as_str(), value)));
         secrets.extend(secret_words(args));
-        let tail = Arc::new(Tail::new(Redactor::new(&secrets), self.limits, self.logs, &self.spec.name));
+        Redactor::new(&secrets)
+    }
+
+    fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
+        let pass = self.passed();
+        let redactor = self.redactor(resolved);
+        let tail = Arc::new(Tail::new(redactor.clone(), self.limits, self.logs, &self.spec.name));
         self.tries.starts.fetch_add(1, Ordering::Relaxed);
         let stop = self.stop.child_token();
         let start = stdio::Start {
@@ -199,7 +225,7 @@ impl Opener<'_> {
         if let Some(ear) = process.ear {
             self.tasks.spawn(watch_input(ear, peer.clone(), stop.clone()));
         }
-        Ok(Started { peer, pid: process.pid, changed, noise, guard: stop.drop_guard() })
+        Ok(Started { peer, pid: process.pid, changed, noise, redactor, guard: stop.drop_guard() })
     }
 }
 
@@ -227,6 +253,7 @@ struct Started {
     pid: Option<u32>,
     changed: Arc<Notify>,
     noise: Arc<Noise>,
+    redactor: Redactor,
     guard: tokio_util::sync::DropGuard,
 }
 
@@ -240,6 +267,7 @@ impl Started {
             changed: self.changed,
             stop,
             noise: self.noise,
+            redactor: self.redactor,
         }
     }
 }

@@ -144,3 +144,19 @@ fn t31_secrets_of_arguments_and_long_lines_are_hidden() {
     }
     farm.is_empty();
 }
+
+/// A server that refuses in its own words may well repeat what it was given.
+#[test]
+fn t31_a_refusal_repeats_no_secret() {
+    let secret = "PLANTED-refused-value";
+    let farm = Farm::new();
+    let answer =
+        format!(r#"{{"jsonrpc":"2.0","id":%s,"error":{{"code":-32000,"message":"bad key {secret}"}}}}\n"#);
+    let script = format!(r#"id=0; while read -r line; do id=$((id+1)); printf '{answer}' "$id"; done"#);
+    let keys = json!({"command": "sh", "args": ["-c", script], "env": {"SERVICE_PASSWORD": secret}});
+    farm.add_with("x", &[], &keys);
+    let shown = farm.house.run(&["status", "--json", "--wait", "5s"]).exits(0).all();
+    assert!(shown.contains("bad key ***"), "{shown}");
+    assert!(!shown.contains("PLANTED"), "{shown}");
+    farm.is_empty();
+}

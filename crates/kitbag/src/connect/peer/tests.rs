@@ -4,6 +4,7 @@ use std::sync::Mutex as StdMutex;
 
 use tokio::sync::Semaphore;
 
+use super::super::channel::{Incoming, Unsent};
 use super::*;
 
 /// Takes batches only as far as it is allowed to, and notes what it took.

@@ -1,0 +1,179 @@
+//! The tasks behind a conversation: one writes, one reads, one watches the clocks.
+
+use std::sync::Arc;
+
+use serde_json::value::RawValue;
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
+use super::super::message::{Message, NotAMessage, decode, sniff_id};
+use super::{Inbound, LAST_WORDS, Outcome, Peer, RequestError, Shared};
+
+/// Hands lines over, as many at once as are waiting.
+pub(super) async fn write(
+    mut sink: impl Sink,
+    mut queue: mpsc::Receiver<Outgoing>,
+    shared: Arc<Shared>,
+    broken: CancellationToken,
+) {
+    let mut batch = Vec::with_capacity(64);
+    // Registered once: setting it up anew for every line would cost more than the line.
+    let ended = broken.cancelled();
+    tokio::pin!(ended);
+    loop {
+        let more = tokio::select! {
+            biased;
+            more = queue.recv_many(&mut batch, 64) => more,
+            () = &mut ended => break,
+        };
+        if more == 0 {
+            break;
+        }
+        mark(&shared, &mut batch);
+        let sent = tokio::select! {
+            biased;
+            sent = sink.send(&mut batch) => sent,
+            () = &mut ended => break,
+        };
+        batch.clear();
+        if let Err(Unsent { ids, closed }) = sent {
+            unmark(&shared, &ids);
+            // Mostly the program has ended, and the reader is about to learn how.
+            let _ = tokio::time::timeout(LAST_WORDS, &mut ended).await;
+            shared.close(closed);
+            broken.cancel();
+            break;
+        }
+    }
+}
+
+/// Ends calls that took too long.
+pub(super) async fn watch_clocks(peer: Peer, broken: CancellationToken) {
+    loop {
+        let alarm = peer.0.lock().alarm;
+        tokio::select! {
+            () = broken.cancelled() => return,
+            () = peer.0.earlier.notified() => {}
+            () = sleep_until(alarm) => peer.end_overdue(),
+        }
+    }
+}
+
+async fn sleep_until(alarm: Option<Instant>) {
+    match alarm {
+        Some(alarm) => tokio::time::sleep_until(alarm).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// From here on the requests may have been received. Those that nobody waits for any more were given up as
+/// not delivered, so they must not be.
+fn mark(shared: &Shared, batch: &mut Vec<Outgoing>) {
+    let mut pending = shared.lock();
+    batch.retain(|outgoing| match outgoing.id.map(|id| pending.slots.get_mut(&id)) {
+        None => true,
+        Some(None) => false,
+        Some(Some(slot)) => {
+            slot.sent = true;
+            true
+        }
+    });
+}
+
+/// These were not received after all.
+fn unmark(shared: &Shared, ids: &[u64]) {
+    let mut pending = shared.lock();
+    for id in ids {
+        if let Some(slot) = pending.slots.get_mut(id) {
+            slot.sent = false;
+        }
+    }
+}
+
+/// Takes lines in and finds the call each belongs to.
+pub(super) async fn read(
+    mut source: impl Source,
+    inbound: Arc<dyn Inbound>,
+    shared: Arc<Shared>,
+    broken: CancellationToken,
+) {
+    let limits = shared.limits;
+    let peer = Peer(shared.clone());
+    let ended = broken.cancelled();
+    tokio::pin!(ended);
+    let (closed, over) = loop {
+        let incoming = tokio::select! {
+            biased;
+            incoming = source.next() => incoming,
+            () = &mut ended => break (Closed("the connection was ended".to_owned()), false),
+        };
+        match incoming {
+            Incoming::Closed(closed) => break (closed, true),
+            Incoming::Line(line) => take(line, &peer, &*inbound),
+            // Half an answer is none: its call is lost, and may be one to make again.
+            Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => {
+                inbound.noise(rest, NotAMessage::Noise)
+            }
+            Incoming::Rest(rest) => take(rest, &peer, &*inbound),
+            Incoming::Oversized { head, tail, length } => {
+                if let Some(id) = sniff_id(head, tail) {
+                    shared.finish(id, Outcome::Error(RequestError::TooLarge { length, limit: limits.line }));
+                }
+            }
+        }
+    };
+    shared.close(closed);
+    broken.cancel();
+    // A server that is being ended may still be writing; breaking its pipe would fill its log with complaints.
+    while !over && !matches!(source.next().await, Incoming::Closed(_)) {}
+}
+
+fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
+    let shared = &peer.0;
+    match decode(line, shared.limits.depth) {
+        Ok(Message::Answer { id, outcome: Ok(result) }) => {
+            shared.finish(id, Outcome::Result(result.to_owned()))
+        }
+        Ok(Message::Answer { id, outcome: Err(error) }) => shared.finish(id, Outcome::Error(remote(error))),
+        Ok(Message::Notification { method, params }) => {
+            if !params.is_some_and(|params| shared.note(&method, params)) {
+                inbound.notification(&method, params);
+            }
+        }
+        Ok(Message::Request { id, method, params }) => {
+            if let Some(outcome) = inbound.request(id, &method, params) {
+                peer.answer(id, outcome.as_deref().map_err(|(code, message)| (*code, message.as_str())));
+            }
+        }
+        Err(why) => {
+            // A logger's lines may have ids too; only what means to be a message can fail a call.
+            let is_meant = match why {
+                NotAMessage::Noise | NotAMessage::Malformed => {
+                    memchr::memmem::find(line, b"\"jsonrpc\"").is_some()
+                }
+                NotAMessage::Encoding | NotAMessage::TooDeep => true,
+            };
+            let id = if is_meant { sniff_id(line, line) } else { None };
+            match id {
+                Some(id) => shared.finish(id, Outcome::Error(RequestError::BadAnswer(why.to_string()))),
+                None => inbound.noise(line, why),
+            }
+        }
+    }
+}
+
+fn remote(raw: &RawValue) -> RequestError {
+    #[derive(serde::Deserialize)]
+    struct Error {
+        #[serde(default)]
+        code: i64,
+        #[serde(default)]
+        message: String,
+    }
+    match serde_json::from_str::<Error>(raw.get()) {
+        Ok(error) => RequestError::Remote { code: error.code, message: error.message, raw: raw.to_owned() },
+        Err(_) => RequestError::BadAnswer("an error without code and message".to_owned()),
+    }
+}
