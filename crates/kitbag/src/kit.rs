@@ -29,6 +29,8 @@ pub struct Options {
     pub wait: Option<Duration>,
     /// Only these servers.
     pub only: Option<Vec<ServerName>>,
+    /// Whether those that start on first need are started at once: listing all tools is such a need.
+    pub eager: bool,
     /// How servers are started; found out otherwise.
     pub launcher: Option<Launcher>,
     /// Bounds and clocks; the setup's otherwise.
@@ -125,6 +127,7 @@ impl Kitbag {
                 first: std::sync::Mutex::new(Some(setup.clone())),
                 setup: setup.clone(),
             };
+            let spec = &ServerSpec { lazy: spec.lazy && !options.eager, ..spec.clone() };
             Link::start(spec, Arc::new(supply), &around)
         };
         let links =

@@ -24,7 +24,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     for name in only.iter().flatten() {
         super::servers::find(&setup, name)?;
     }
-    let options = Options { wait: context.global.wait, only, ..Options::default() };
+    let options = Options { wait: context.global.wait, only, eager: true, ..Options::default() };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let rows = kit.tools();

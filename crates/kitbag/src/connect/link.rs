@@ -153,6 +153,11 @@ impl Link {
         let _ = status.wait_for(over).await;
     }
 
+    /// A mailbox for the notes of a call, as large as the limits allow; what finds no room in it is dropped.
+    pub fn mailbox(&self) -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
+        mpsc::channel(self.0.around.limits.notes)
+    }
+
     /// Calls in flight.
     pub fn in_flight(&self) -> usize {
         self.0.session.borrow().as_ref().map_or(0, |session| session.peer.in_flight())

@@ -45,6 +45,8 @@ pub(super) fn shim(args: Vec<OsString>) -> ! {
         std::process::exit(CANNOT_RUN);
     }
     let Some(program) = args.next() else { std::process::exit(CANNOT_RUN) };
+    // What Kitbag itself was handed by its parent is none of the server's business.
+    close_fds::set_fds_cloexec(3, &[]);
     let error = Command::new(&program).args(args).exec();
     eprintln!("cannot start {}: {error}", program.to_string_lossy());
     std::process::exit(CANNOT_RUN);

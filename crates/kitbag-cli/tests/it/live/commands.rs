@@ -191,3 +191,12 @@ fn logs_keep_what_a_server_wrote_beside_the_protocol() {
     assert_eq!(farm.house.run(&["logs", "x"]).exits(0).out, "hello from the side\n");
     farm.house.run(&["logs", "y"]).exits(5);
 }
+
+#[test]
+fn a_lazy_servers_tools_are_listed() {
+    let farm = Farm::new();
+    farm.add_with("x", &[], &json!({"lazy": true}));
+    let rows = farm.house.run(&["tools", "--json"]).exits(0).json();
+    assert!(rows.as_array().unwrap().iter().any(|row| row["tool"] == "echo"), "{rows}");
+    farm.is_empty();
+}
