@@ -33,8 +33,8 @@ fn faults() -> Vec<String> {
 }
 
 #[test]
-fn t02_s2_10_the_good_server_is_unharmed_among_all_hostile_ones() {
-    if !alone("live::crowd::t02_s2_10_the_good_server_is_unharmed_among_all_hostile_ones") {
+fn t02_the_good_server_is_unharmed_among_all_hostile_ones() {
+    if !alone("live::crowd::t02_the_good_server_is_unharmed_among_all_hostile_ones") {
         return;
     }
     let farm = Farm::of("good", &[]);

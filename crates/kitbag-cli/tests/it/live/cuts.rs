@@ -50,7 +50,7 @@ fn fast() -> kitbag::Limits {
 }
 
 #[tokio::test]
-async fn t18_s2_23_no_call_runs_twice_wherever_the_connection_is_cut() {
+async fn t18_no_call_runs_twice_wherever_the_connection_is_cut() {
     let mut dice = Dice::new();
     let farm = Farm::new();
     for (step, how) in ways() {
@@ -141,7 +141,7 @@ fn judge(step: &str, outcome: &Result<Reply, CallError>, token: &str, ran: usize
 
 /// What the operator says may be repeated is, and only then.
 #[tokio::test]
-async fn t18_a_repeatable_call_is_made_again_after_a_cut() {
+async fn s2_23_a_repeatable_call_is_made_again_after_a_cut() {
     let farm = Farm::new();
     for (step, how) in [("request", "kill"), ("request", "eof"), ("half", "kill"), ("half", "eof")] {
         let once = farm.house.at(&name(step, how));

@@ -131,6 +131,30 @@ async fn s4_19_a_required_server_that_is_missing_fails_the_opening() {
     farm.close(kit).await;
 }
 
+/// Nobody waits in line: what is good is listed while one that hangs and one that is slow are still starting.
+#[tokio::test]
+async fn s2_10_servers_are_contacted_side_by_side() {
+    let farm = Farm::new();
+    farm.add("a-hung", &["--fault", "s05"]);
+    farm.add("b-slow", &["--fault", "s29:60000"]);
+    for name in ["good-1", "good-2", "good-3"] {
+        farm.add(name, &[]);
+    }
+    let kit = farm.start(calm());
+    for name in ["good-1", "good-2", "good-3"] {
+        kit.reaches(name, LinkState::Ready).await;
+        assert!(!kit.link(name).tools().tools.is_empty());
+    }
+    for name in ["a-hung", "b-slow"] {
+        assert_eq!(
+            (kit.link(name).status().state, farm.count(name, "start")),
+            (LinkState::Starting, 1),
+            "{name}"
+        );
+    }
+    farm.close(kit).await;
+}
+
 #[tokio::test]
 async fn a_lazy_server_starts_on_first_need() {
     let farm = Farm::new();
