@@ -159,9 +159,17 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
     }
     let mut rows = settle(rows);
     switch(&mut rows, &toggles, &mut merged.faults);
-    rows.sort_by(|a, b| rank(a.state).cmp(&rank(b.state)).then_with(|| a.name.cmp(&b.name)));
-    merged.servers = rows;
+    merged.servers = sorted(rows);
     merged
+}
+
+/// By rank and name. A row is large: sorting moves small keys, and then every row once.
+fn sorted(rows: Vec<Server>) -> Vec<Server> {
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    let key = |index: &usize| rows.get(*index).map(|row| (rank(row.state), row.name.as_str()));
+    order.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut rows: Vec<Option<Server>> = rows.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|index| rows.get_mut(index)?.take()).collect()
 }
 
 /// What is wrong with a file that is not used is no more than a warning.
