@@ -211,7 +211,11 @@ enum Say {
 struct Known {
     /// Whether a row of it takes part, so that lower ones do not.
     taken: bool,
-    /// Its rows by fingerprint; of each at most one a state.
+    /// Whether there is a row that could equal another.
+    seen: bool,
+    /// The only row so far: most names stand once, and need no fingerprint.
+    only: Option<usize>,
+    /// Its rows by fingerprint, once there are several; of each at most one a state.
     rows: HashMap<String, Vec<usize>>,
 }
 
@@ -221,7 +225,14 @@ fn settle(rows: Vec<(Say, Server)>) -> Vec<Server> {
     let mut by_name: HashMap<String, Known> = HashMap::new();
     for (say, mut row) in rows.into_iter().rev() {
         let known = by_name.entry(row.name.clone()).or_default();
-        if let Some(spec) = &row.spec {
+        if let Some(only) = known.only.take()
+            && let Some(spec) = kept.get(only).and_then(|row| row.spec.as_ref())
+        {
+            known.rows.entry(spec.fingerprint()).or_default().push(only);
+        }
+        if row.spec.is_some() && !known.seen {
+            known.only = Some(kept.len());
+        } else if let Some(spec) = &row.spec {
             let same = known.rows.entry(spec.fingerprint()).or_default();
             let winner =
                 same.iter().find(|index| kept.get(**index).is_some_and(|w| joins(w.state, row.state)));
@@ -231,6 +242,7 @@ fn settle(rows: Vec<(Say, Server)>) -> Vec<Server> {
             }
             same.push(kept.len());
         }
+        known.seen |= row.spec.is_some();
         if say == Say::Counts {
             if known.taken && row.state != State::Broken {
                 row.state = State::Shadowed;
