@@ -169,8 +169,9 @@ fn next(text: &mut String, setup: &Setup) {
     if !has(State::Used) {
         steps.push(("kitbag servers add time -- uvx mcp-server-time", "add a first server"));
     } else {
-        steps.push(("kitbag servers list", "see every server and where it comes from"));
-        steps.push(("kitbag config", "see every value and where it comes from"));
+        steps.push(("kitbag tools", "see every tool of every server"));
+        steps.push(("kitbag status", "see how every server is, and why"));
+        steps.push(("kitbag servers", "see every server and where it comes from"));
     }
     let _ = write!(text, "\n{}\n", styled(TITLE, "Next"));
     let mut table = table();
