@@ -1,7 +1,7 @@
 //! The JSON that scripts rely on; `docs/json.md` describes it.
 
 use kitbag::config::layers::Server;
-use kitbag::{Fault, Origin};
+use kitbag::{Fault, Origin, ServerSpec};
 use serde_json::{Map, Value, json};
 
 /// A fault; keys without a value are left out.
@@ -48,9 +48,18 @@ pub(crate) fn server(row: &Server) -> Value {
 
 /// A row with everything that may be shown, and where each value stands.
 pub(crate) fn server_in_full(row: &Server) -> Value {
+    with_values(row, ServerSpec::shown)
+}
+
+/// The same for somebody who decides whether it may run.
+pub(crate) fn server_for_review(row: &Server) -> Value {
+    with_values(row, ServerSpec::shown_for_review)
+}
+
+fn with_values(row: &Server, shown: fn(&ServerSpec) -> Map<String, Value>) -> Value {
     let mut value = server(row);
     let (Some(map), Some(spec)) = (value.as_object_mut(), &row.spec) else { return value };
-    for (key, shown) in spec.shown() {
+    for (key, shown) in shown(spec) {
         map.insert(key, shown);
     }
     let places = spec.places.iter().map(|(key, place)| ((*key).to_owned(), Value::from(place.to_string())));

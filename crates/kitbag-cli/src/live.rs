@@ -1,4 +1,4 @@
-//! Running servers for the length of one command: opened, used, and ended before we are.
+//! Running servers for the length of one command.
 
 use std::future::Future;
 
@@ -7,12 +7,15 @@ use kitbag::Setup;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
+/// What there is to say when MCP is switched off, and what to do about it.
+pub(crate) const OFF: (&str, &str) =
+    ("MCP is switched off by AGENT_ENABLE_MCP", "set it to true, or unset it");
+
 /// Says so when MCP is switched off: then there are no servers to wait for.
-pub(crate) fn is_off(context: &mut Context, setup: &Setup) -> bool {
+pub(crate) fn say_if_off(context: &mut Context, setup: &Setup) {
     if !setup.switched_on {
-        context.remark("MCP is switched off by AGENT_ENABLE_MCP; set it to true, or unset it");
+        context.remark(format!("{}; {}", OFF.0, OFF.1));
     }
-    !setup.switched_on
 }
 
 /// Runs something that needs servers. An interrupt ends it and us at once; the guards end the servers.

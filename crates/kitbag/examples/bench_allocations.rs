@@ -4,19 +4,19 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the environment")]
 
+#[path = "open/link.rs"]
+mod on_link;
 #[path = "open/kit.rs"]
 mod open;
 
 use std::alloc::System;
 
-use kitbag::connect::{Call, Link};
-use serde_json::value::RawValue;
+use kitbag::connect::Link;
+use on_link::{arguments, call, with_link};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOC: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
-
-const IN_FLIGHT: usize = 1;
 
 fn main() {
     kitbag::guard::init();
@@ -28,25 +28,6 @@ fn main() {
     println!("| allocations a call | |\n|---|---:|");
     println!("| result of 1 kB | {small:.1} |\n| result of 1 MB | {large:.1} |");
     std::process::exit(i32::from(small != large));
-}
-
-async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
-    let entry = format!(r#""fake": {{"command": {server:?}, "concurrency": {IN_FLIGHT}}}"#);
-    let (kit, _home) = open::start(&entry);
-    let link = kit.links()[0].clone();
-    link.settled().await;
-    let done = work(link).await;
-    kit.close().await;
-    done
-}
-
-async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
-    let call = Call { tool, arguments, repeatable: false, notes: None };
-    link.call(call).await.unwrap().result.get().len()
-}
-
-fn arguments(text: &str) -> Box<RawValue> {
-    RawValue::from_string(text.to_owned()).unwrap()
 }
 
 async fn allocations(link: &Link, bytes: usize) -> f64 {

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and the environment")]
 
+#[path = "open/link.rs"]
+mod on_link;
 #[path = "open/kit.rs"]
 mod open;
 
@@ -12,8 +14,8 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use kitbag::connect::{Call, Link};
-use serde_json::value::RawValue;
+use kitbag::connect::Link;
+use on_link::{arguments, call, with_link};
 
 const CALLS: usize = 20_000;
 const ROUNDS: usize = 5;
@@ -191,25 +193,6 @@ async fn async_latencies(mut raw: Raw) -> Vec<Duration> {
         }
     }
     times
-}
-
-async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
-    let entry = format!(r#""fake": {{"command": {server:?}, "concurrency": {IN_FLIGHT}}}"#);
-    let (kit, _home) = open::start(&entry);
-    let link = kit.links()[0].clone();
-    link.settled().await;
-    let done = work(link).await;
-    kit.close().await;
-    done
-}
-
-async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
-    let call = Call { tool, arguments, repeatable: false, notes: None };
-    link.call(call).await.unwrap().result.get().len()
-}
-
-fn arguments(text: &str) -> Box<RawValue> {
-    RawValue::from_string(text.to_owned()).unwrap()
 }
 
 async fn link_latencies(link: &Link) -> Vec<Duration> {

@@ -35,8 +35,8 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let base = base(args)?;
     let setup = context.setup()?;
-    if live::is_off(context, &setup) {
-        return Ok(Exit::Unavailable);
+    if !setup.switched_on {
+        return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     live::block_on(async {

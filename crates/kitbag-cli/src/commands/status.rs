@@ -21,7 +21,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
-    live::is_off(context, &setup);
+    live::say_if_off(context, &setup);
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     live::block_on(async {
         let kit = Kitbag::start(setup, Options::default());

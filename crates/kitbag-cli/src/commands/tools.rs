@@ -17,7 +17,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
-    live::is_off(context, &setup);
+    live::say_if_off(context, &setup);
     let only: Option<Vec<_>> = (!args.servers.is_empty())
         .then(|| args.servers.iter().map(|name| crate::context::server_name(name)).collect::<Result<_, _>>())
         .transpose()?;

@@ -53,7 +53,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 /// Shows what is held, and asks about each on a terminal.
 fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, Failure> {
     if context.global.json {
-        let rows: Vec<Value> = held.iter().map(|row| json::server_in_full(row)).collect();
+        let rows: Vec<Value> = held.iter().map(|row| json::server_for_review(row)).collect();
         context.print_json(&json!({"held": rows, "settings": setup.held_settings().map(|approval| approval.file.to_string_lossy())}));
         return Ok(Exit::Done);
     }

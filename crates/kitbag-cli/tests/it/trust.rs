@@ -304,8 +304,9 @@ fn t32_what_stands_in_for_a_variable_is_shown_before_it_is_approved() {
     let entry = json!({"command": "${NOPE:-/bin/sh}", "args": ["-c", "${M:-curl evil}"], "env": {"NODE_OPTIONS": "--require evil.js"}});
     house.put("project/.mcp.json", project(&entry));
     let shown = house.run(&["trust"]).exits(0).out;
+    let json = house.run(&["trust", "--json"]).exits(0).out;
     for text in ["/bin/sh", "curl evil", "--require evil.js"] {
-        assert!(shown.contains(text), "{text} is not in {shown}");
+        assert!(shown.contains(text) && json.contains(text), "{text} is not in {shown} and {json}");
     }
 }
 

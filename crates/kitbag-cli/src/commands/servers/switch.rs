@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use kitbag::config::settings::Settings;
-
 use kitbag::config::layers::State;
+use kitbag::config::settings::Settings;
 
 use super::{done, registry};
 use crate::context::{Context, server_name};

@@ -1,0 +1,27 @@
+//! A link to the fake server, for the length of one measurement.
+
+use kitbag::connect::{Call, Link};
+use serde_json::value::RawValue;
+
+use crate::open;
+
+/// Measures something on a link that is connected.
+pub(crate) async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
+    let (kit, _home) = open::start(&format!(r#""fake": {{"command": {server:?}, "concurrency": 64}}"#));
+    let link = kit.links()[0].clone();
+    link.settled().await;
+    let done = work(link).await;
+    kit.close().await;
+    done
+}
+
+/// One call; the size of its result.
+pub(crate) async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
+    let call = Call { tool, arguments, repeatable: false, notes: None };
+    link.call(call).await.unwrap().result.get().len()
+}
+
+/// Arguments of a call.
+pub(crate) fn arguments(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap()
+}
