@@ -94,8 +94,12 @@ impl Peer {
 
     /// A whole message; a broken pipe is the test's business.
     pub(crate) fn send(&mut self, message: &Value) -> bool {
-        let line = format!("{message}\n");
-        self.stdin.as_mut().unwrap().write_all(line.as_bytes()).is_ok()
+        self.send_text(&message.to_string())
+    }
+
+    /// A line as it is.
+    pub(crate) fn send_text(&mut self, text: &str) -> bool {
+        self.stdin.as_mut().unwrap().write_all(format!("{text}\n").as_bytes()).is_ok()
     }
 
     /// Sends a request and returns its id.
@@ -124,6 +128,12 @@ impl Peer {
     pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let id = self.ask_call(tool, arguments);
         self.answer(id).expect("an answer")
+    }
+
+    /// The definitions of the first page.
+    pub(crate) fn listed(&mut self) -> Vec<Value> {
+        let mut answer = self.request("tools/list", json!({}));
+        serde_json::from_value(answer["result"]["tools"].take()).expect("a list")
     }
 
     /// The text of a call's result.

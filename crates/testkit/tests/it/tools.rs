@@ -31,6 +31,54 @@ fn tools_that_answer_at_once() {
 }
 
 #[test]
+fn tools_of_every_kind_of_content() {
+    for mut peer in [Peer::legacy(&[]), Peer::modern(&[])] {
+        let mut result = |tool: &str, arguments: Value| peer.call(tool, arguments)["result"].take();
+        let image = result("image", json!({}))["content"].take();
+        assert_eq!((&image[0]["type"], &image[0]["mimeType"]), (&json!("image"), &json!("image/png")));
+        let audio = result("audio", json!({}))["content"].take();
+        assert_eq!((&audio[0]["type"], &audio[0]["mimeType"]), (&json!("audio"), &json!("audio/wav")));
+        let both = result("resource", json!({}))["content"].take();
+        assert_eq!(both[0]["resource"]["text"], "embedded text");
+        assert_eq!(both[1]["resource"]["blob"], "AAECZmFrZQ==");
+        for (index, kind) in ["text", "blob"].into_iter().enumerate() {
+            assert_eq!(result("resource", json!({ "kind": kind }))["content"], json!([both[index]]));
+        }
+        let link = result("resource_link", json!({}))["content"].take();
+        assert_eq!((&link[0]["type"], &link[0]["uri"]), (&json!("resource_link"), &json!("fake://linked")));
+        let structured = result("structured", json!({ "value": "grün" }));
+        assert_eq!(structured["structuredContent"], json!({ "value": "grün", "length": 4 }));
+        assert_eq!(structured["content"][0]["text"], structured["structuredContent"].to_string());
+        let mixed = result("mixed", json!({}))["content"].take();
+        let kinds: Vec<_> = mixed.as_array().unwrap().iter().map(|block| &block["type"]).collect();
+        assert_eq!(kinds, ["text", "image", "audio", "resource_link", "resource", "resource"]);
+        assert_eq!((&mixed[1], &mixed[2], &mixed[3]), (&image[0], &audio[0], &link[0]));
+        let list = peer.request("tools/list", json!({}));
+        let tools = list["result"]["tools"].as_array().unwrap();
+        let structured = tools.iter().find(|tool| tool["name"] == "structured").unwrap();
+        assert_eq!(structured["title"], "Structured answer");
+        assert_eq!(structured["outputSchema"]["required"], json!(["value", "length"]));
+        assert_eq!(structured["annotations"], json!({ "readOnlyHint": true, "openWorldHint": false }));
+    }
+}
+
+#[test]
+fn raw_echo_gives_the_bytes_back() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("events");
+    let mut peer = Peer::legacy(&["--events", path.to_str().unwrap()]);
+    let params = concat!(
+        r#"{ "name":"raw_echo" , "arguments": {"b":1.0,"a":1e2,"big":12345678901234567890123,"a":"\u00fc ü"},"#,
+        r#""_meta":{"x":[ ]}}"#
+    );
+    peer.send_text(&format!(r#"{{"jsonrpc":"2.0","id":"r","method":"tools/call","params":{params}}}"#));
+    assert_eq!(text(&parsed(&peer.line().unwrap())), params);
+    peer.end();
+    let events = fs::read_to_string(path).unwrap();
+    assert!(events.contains(&format!("\nparams {params}\n")), "{events}");
+}
+
+#[test]
 fn what_it_inherited() {
     let mut command = command(&["--era", "legacy"]);
     command.env_clear().env("SEEN", "yes").env("OTHER", "no");
@@ -110,7 +158,7 @@ fn pages_and_more_tools() {
             break;
         }
     }
-    assert_eq!(names.len(), 16 + 50);
+    assert_eq!(names.len(), 23 + 50);
     assert_eq!(names.last().unwrap(), "extra_0050");
     assert_eq!(peer.text("extra_0050", json!({})), "extra_0050");
     assert_eq!(peer.request("tools/list", json!({ "cursor": "x" }))["error"]["code"], -32602);

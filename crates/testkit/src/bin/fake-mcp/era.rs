@@ -53,12 +53,12 @@ pub(crate) fn initialize(server: &Server, request: &Request<'_>) {
 /// `version` is JSON, whatever kind.
 pub(crate) fn initialize_as(server: &Server, request: &Request<'_>, version: &str) {
     server.state().initialized = true;
-    let name = wire::quoted(&server.options.name);
+    let (name, instructions) = (wire::quoted(&server.options.name), instructions(server));
     let line = wire::result(request.id, Speech::Legacy, |line| {
         line.extend_from_slice(
             format!(
                 "\"protocolVersion\":{version},\"capabilities\":{{\"tools\":{{\"listChanged\":true}},\
-                 \"logging\":{{}}}},\"serverInfo\":{{\"name\":{name},\"version\":\"1.0.0\"}}"
+                 \"logging\":{{}}}},\"serverInfo\":{{\"name\":{name},\"version\":\"1.0.0\"}}{instructions}"
             )
             .as_bytes(),
         );
@@ -73,14 +73,20 @@ pub(crate) fn discover(server: &Server, request: &Request<'_>) {
 /// `version` is JSON, whatever kind.
 pub(crate) fn discover_as(server: &Server, request: &Request<'_>, version: &str) {
     server.state().discovered = true;
-    let (id, name) = (request.id, wire::quoted(&server.options.name));
+    let (id, name, instructions) = (request.id, wire::quoted(&server.options.name), instructions(server));
     let line = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"resultType\":\"complete\",\"supportedVersions\":\
          [{version}],\"capabilities\":{{\"tools\":{{\"listChanged\":true}}}},\"ttlMs\":60000,\"cacheScope\":\
          \"public\",\"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{{\"name\":{name},\
-         \"version\":\"1.0.0\"}}}}}}}}\n"
+         \"version\":\"1.0.0\"}}}}{instructions}}}}}\n"
     );
     server.answer(line.as_bytes());
+}
+
+/// As a member of either answer, with the comma before it.
+fn instructions(server: &Server) -> String {
+    let text = server.fault.as_ref().and_then(|fault| fault.instructions());
+    text.map_or_else(String::new, |text| format!(",\"instructions\":{text}"))
 }
 
 fn modern(request: &Request<'_>) -> Verdict {

@@ -31,4 +31,10 @@ impl Events {
         let words: Vec<_> = words.iter().map(|word| word.replace(char::is_whitespace, "_")).collect();
         let _ = file.write_all(format!("{}\n", words.join(" ")).as_bytes());
     }
+
+    /// `text` as it is; it must hold no line end.
+    pub(crate) fn note_exactly(&self, word: &str, text: &str) {
+        let Some(mut file) = self.0.as_ref() else { return };
+        let _ = file.write_all(format!("{word} {text}\n").as_bytes());
+    }
 }

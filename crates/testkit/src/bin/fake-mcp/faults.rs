@@ -1,5 +1,5 @@
-//! What the server can do wrong: one label per behaviour, one file per family. Whatever a fault leaves alone
-//! the good server does.
+//! What the server can do wrong: one label per behaviour, one file per family. Labels with `s` spoil the wire
+//! or the process, labels with `c` the catalog or a result. Whatever a fault leaves alone the good server does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,9 +11,16 @@ use crate::signals::Obedience;
 use crate::wire::Request;
 
 mod asks;
+mod broken;
+mod catalog;
+mod hidden;
 mod life;
+mod names;
 mod noise;
 mod pages;
+mod refresh;
+mod results;
+mod schemas;
 mod shape;
 mod size;
 mod stderr;
@@ -43,6 +50,11 @@ pub(crate) trait Fault: Send + Sync {
     /// The client answered a request of ours.
     fn response(&self, _: &Arc<Server>, _id: &str, _: Answer<'_>) -> Take {
         Take::Leave
+    }
+
+    /// What the server says of itself when a conversation opens: a JSON string.
+    fn instructions(&self) -> Option<&str> {
+        None
     }
 
     /// A message on its way out.
@@ -84,7 +96,7 @@ impl Modes<'_> {
 }
 
 fn entries() -> Vec<&'static Entry> {
-    let families: [&[Entry]; 10] = [
+    let families: [&[Entry]; 16] = [
         noise::FAULTS,
         size::FAULTS,
         stderr::FAULTS,
@@ -95,13 +107,19 @@ fn entries() -> Vec<&'static Entry> {
         pages::FAULTS,
         storm::FAULTS,
         asks::FAULTS,
+        hidden::FAULTS,
+        names::FAULTS,
+        broken::FAULTS,
+        schemas::FAULTS,
+        results::FAULTS,
+        refresh::FAULTS,
     ];
     let mut entries: Vec<_> = families.into_iter().flatten().collect();
     entries.sort_unstable_by_key(|entry| entry.label);
     entries
 }
 
-/// `sNN` or `sNN:mode,mode`.
+/// `label` or `label:mode,mode`.
 pub(crate) fn named(spec: Option<&str>) -> Result<Option<Arc<dyn Fault>>, String> {
     let Some(spec) = spec else { return Ok(None) };
     let (label, modes) = spec.split_once(':').unwrap_or((spec, ""));

@@ -10,8 +10,21 @@ use crate::wire::{self, Request, Speech, code};
 const EXTRA_BYTES: usize = 400;
 
 pub(crate) fn answer(server: &Server, request: &Request<'_>) -> Vec<u8> {
+    if let Some(corpus) = &server.corpus {
+        return paged(server, request, corpus.len(), |index| corpus.definition(index).into());
+    }
     let grown = server.state().grown;
     let total = TOOLS.len() + server.options.tools + grown;
+    paged(server, request, total, |index| tool(server, index))
+}
+
+/// The page that was asked for of `total` tools.
+pub(crate) fn paged<'a>(
+    server: &Server,
+    request: &Request<'_>,
+    total: usize,
+    tool: impl Fn(usize) -> Cow<'a, str>,
+) -> Vec<u8> {
     let from = match request.params.cursor.as_deref() {
         None => Some(0),
         Some(cursor) => cursor.strip_prefix("at-").and_then(|at| at.parse().ok()).filter(|at| *at < total),
@@ -21,8 +34,7 @@ pub(crate) fn answer(server: &Server, request: &Request<'_>) -> Vec<u8> {
     };
     let to = server.options.page.map_or(total, |page| total.min(from + page));
     let next = (to < total).then(|| format!("at-{to}"));
-    let tools = (from..to).map(|index| tool(server, index));
-    page(request.id, request.speech, tools, next.as_deref())
+    page(request.id, request.speech, (from..to).map(tool), next.as_deref())
 }
 
 /// The definitions of the good server's own tools.

@@ -1,6 +1,7 @@
 //! `fake-mcp`: one MCP server over stdio that is fast when good and can be hostile in every way that
 //! `--list-faults` names. A single reader loop; what has to wait goes to one timer thread.
 
+mod corpus;
 mod cut;
 mod era;
 mod events;
@@ -18,6 +19,7 @@ mod wire;
 use std::process::ExitCode;
 use std::{env, fs};
 
+use corpus::Corpus;
 use options::{Options, Run};
 
 fn main() -> ExitCode {
@@ -36,8 +38,9 @@ fn main() -> ExitCode {
 }
 
 fn serve(options: Options, inherited: Vec<(u32, String)>) -> ExitCode {
-    match faults::named(options.fault.as_deref()) {
-        Ok(fault) => server::run(options, fault, inherited),
+    let fault = faults::named(options.fault.as_deref());
+    match fault.and_then(|fault| Ok((fault, Corpus::load(&options)?))) {
+        Ok((fault, corpus)) => server::run(options, corpus, fault, inherited),
         Err(wrong) => {
             eprintln!("fake-mcp: {wrong}");
             ExitCode::from(2)

@@ -14,11 +14,13 @@ fake-mcp: an MCP server over stdio for tests
   --version X                the version answered in initialize, whatever was asked
   --name N                   its name (fake-mcp)
   --tools N                  N more tools, 400 bytes each, `extra_0001`…
+  --tools FILE               the definitions of FILE and no others; a call gives its params back
+  --pick NAME                that server's definitions, where FILE holds several servers
   --page N                   tools per page
   --start-delay MS           sleeps before it reads or writes anything
   --events FILE              appends a line per event
   --stderr TEXT              a line on stderr at start
-  --fault sNN[:mode]         misbehaves; --list-faults shows how
+  --fault LABEL[:mode]       misbehaves; --list-faults shows how
   --cut STEP:HOW             start|handshake|list|request|half|answer : kill|eof
   --once FILE                cuts only if FILE does not exist yet, and creates it";
 
@@ -61,6 +63,8 @@ pub(crate) struct Options {
     pub(crate) version: Option<String>,
     pub(crate) name: String,
     pub(crate) tools: usize,
+    pub(crate) corpus: Option<PathBuf>,
+    pub(crate) pick: Option<String>,
     pub(crate) page: Option<usize>,
     pub(crate) start_delay: Duration,
     pub(crate) events: Option<PathBuf>,
@@ -77,6 +81,8 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         version: None,
         name: "fake-mcp".into(),
         tools: 0,
+        corpus: None,
+        pick: None,
         page: None,
         start_delay: Duration::ZERO,
         events: None,
@@ -112,7 +118,11 @@ impl Options {
             "--legacy-probe" => self.legacy_probe = legacy_probe(&value)?,
             "--version" => self.version = Some(value),
             "--name" => self.name = value,
-            "--tools" => self.tools = number(&value)?,
+            "--tools" => match value.parse() {
+                Ok(number) => self.tools = number,
+                Err(_) => self.corpus = Some(value.into()),
+            },
+            "--pick" => self.pick = Some(value),
             "--page" => self.page = Some(number(&value)?).filter(|page| 0 < *page),
             "--start-delay" => self.start_delay = Duration::from_millis(number(&value)?),
             "--events" => self.events = Some(value.into()),

@@ -7,6 +7,7 @@ use std::thread;
 
 use serde_json::value::RawValue;
 
+use crate::corpus::Corpus;
 use crate::cut::{self, Cut, Step};
 use crate::era::{self, Verdict};
 use crate::events::Events;
@@ -26,7 +27,9 @@ pub(crate) struct Server {
     pub(crate) later: Arc<Later>,
     /// The file descriptors that were open at start, and what they are.
     pub(crate) inherited: Vec<(u32, String)>,
-    fault: Option<Arc<dyn Fault>>,
+    /// The definitions of `--tools FILE`, in place of our own.
+    pub(crate) corpus: Option<Corpus>,
+    pub(crate) fault: Option<Arc<dyn Fault>>,
     cut: Cut,
     state: Mutex<State>,
 }
@@ -55,6 +58,7 @@ pub(crate) enum Answer<'a> {
 /// Serves until stdin ends.
 pub(crate) fn run(
     options: Options,
+    corpus: Option<Corpus>,
     fault: Option<Arc<dyn Fault>>,
     inherited: Vec<(u32, String)>,
 ) -> ExitCode {
@@ -72,6 +76,7 @@ pub(crate) fn run(
         later: Arc::default(),
         state: Mutex::default(),
         options,
+        corpus,
         events,
         inherited,
         fault,
@@ -146,7 +151,8 @@ impl Server {
             (method, None) => self.notified(method, &message),
             (method, Some(id)) => {
                 let speech = era::speech(self, method, &message.params);
-                self.request(&Request { id: id.get(), method, params: &message.params, speech });
+                let params = &message.params;
+                self.request(&Request { id: id.get(), method, params, speech, line });
             }
         }
     }

@@ -58,6 +58,13 @@ pub(crate) struct IdOnly<'a> {
     pub(crate) id: Option<&'a RawValue>,
 }
 
+/// The params as they came, byte by byte.
+#[derive(Deserialize)]
+struct ParamsOnly<'a> {
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
 /// The era in which one request is answered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Speech {
@@ -71,6 +78,16 @@ pub(crate) struct Request<'a> {
     pub(crate) method: &'a str,
     pub(crate) params: &'a Params<'a>,
     pub(crate) speech: Speech,
+    /// The whole message as it came.
+    pub(crate) line: &'a [u8],
+}
+
+impl<'a> Request<'a> {
+    /// Read once more, so that calls which need only the parsed ones do not pay for it.
+    pub(crate) fn raw_params(&self) -> &'a str {
+        let only = serde_json::from_slice::<ParamsOnly<'a>>(self.line).ok();
+        only.and_then(|only| only.params).map_or("", |raw| raw.get())
+    }
 }
 
 pub(crate) mod code {
@@ -78,6 +95,7 @@ pub(crate) mod code {
     pub(crate) const PARSE: i64 = -32700;
     pub(crate) const NO_METHOD: i64 = -32601;
     pub(crate) const BAD_PARAMS: i64 = -32602;
+    pub(crate) const INTERNAL: i64 = -32603;
     pub(crate) const BAD_VERSION: i64 = -32022;
 }
 
@@ -102,6 +120,12 @@ pub(crate) fn result(id: &str, speech: Speech, body: impl FnOnce(&mut Vec<u8>)) 
 /// The result of a tool that says only one text; `text` is JSON already.
 pub(crate) fn text_result(id: &str, speech: Speech, text: &str) -> Vec<u8> {
     result(id, speech, |line| text_content(line, text))
+}
+
+/// A result with the members of an object.
+pub(crate) fn members(request: &Request<'_>, object: &serde_json::Value) -> Vec<u8> {
+    let text = object.to_string();
+    result(request.id, request.speech, |line| line.extend_from_slice(&text.as_bytes()[1..text.len() - 1]))
 }
 
 pub(crate) fn text_content(line: &mut Vec<u8>, text: &str) {
@@ -149,6 +173,20 @@ pub(crate) fn log(line: &mut Vec<u8>, number: usize) {
 /// Any text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
+}
+
+/// The same JSON with everything beyond ASCII written as `\uXXXX`.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    let mut units = [0; 2];
+    for c in json.chars() {
+        if c.is_ascii() {
+            text.push(c);
+        } else {
+            text.extend(c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")));
+        }
+    }
+    text
 }
 
 /// A JSON value as a word: strings without their quotes.
