@@ -3,18 +3,25 @@
 //! What people really write is allowed: spaces, dots, slashes, CJK. Only what is shown to a model
 //! ([`ShownName`]) or becomes part of a path ([`UserId`]) is narrow.
 
+use std::borrow::Borrow;
 use std::fmt;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
 use crate::text::is_hidden;
 
 mod assign;
+mod form;
+pub mod lookup;
+mod table;
 
 #[cfg(test)]
 mod tests;
 
-pub use assign::{LONGEST as LONGEST_SHOWN, Pair, Table, assign};
+pub use assign::assign;
+pub use form::{Form, LONGEST as LONGEST_SHOWN, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
+pub use table::{Pair, Table};
 
 /// Longest name of a server or tool, in characters.
 pub(crate) const LONGEST: usize = 128;
@@ -42,7 +49,7 @@ impl InvalidName {
 
 /// The name of a server as its owner wrote it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ServerName(Box<str>);
+pub struct ServerName(Arc<str>);
 
 impl ServerName {
     /// Any visible text of 1 to 128 characters without blanks at its ends.
@@ -74,7 +81,7 @@ impl ServerName {
 
 /// The name of a tool as its server spells it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ToolName(Box<str>);
+pub struct ToolName(Arc<str>);
 
 impl ToolName {
     /// Any visible text of 1 to 128 characters without blanks at its ends.
@@ -85,7 +92,7 @@ impl ToolName {
 
 /// The name a model sees and calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct ShownName(Box<str>);
+pub struct ShownName(Arc<str>);
 
 impl ShownName {
     /// The intersection of what every provider takes: `[A-Za-z_][A-Za-z0-9_]{0,63}`.
@@ -148,11 +155,18 @@ macro_rules! text_of {
                 f.write_str(&self.0)
             }
         }
+
+        // Equality, order and hash are those of the text, so maps can be asked with a bare `&str`.
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
     )*};
 }
 text_of!(ServerName, ToolName, ShownName, UserId);
 
-fn visible(what: &'static str, text: &str) -> Result<Box<str>, InvalidName> {
+fn visible(what: &'static str, text: &str) -> Result<Arc<str>, InvalidName> {
     let why = if text.is_empty() {
         "is empty"
     } else if text.trim() != text {

@@ -9,6 +9,7 @@ mod redact;
 mod tests;
 
 pub use log::redact_log;
+pub(crate) use near::Asked;
 pub use near::nearest;
 pub(crate) use redact::STAND_INS;
 pub use redact::{

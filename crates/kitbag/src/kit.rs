@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use kitbag_core::config::layers::{Layer, State};
 use kitbag_core::model::Resolved;
-use kitbag_core::names::{LONGEST_SHOWN, Pair, Table, assign};
+use kitbag_core::names::{Naming, Pair, Table, assign};
 use kitbag_core::{
     ErrorKind, Fault, FaultKind, Limits, ServerName, ServerSpec, ShownName, Stage, ToolName, Transport,
 };
@@ -238,7 +238,7 @@ impl Kitbag {
             let list = link.tools();
             list.tools.iter().map(|tool| (link.name().clone(), tool.name.clone())).collect::<Vec<Pair>>()
         });
-        assign(&Table::default(), pairs, LONGEST_SHOWN)
+        assign(&Table::default(), pairs, &Naming::default())
     }
 }
 

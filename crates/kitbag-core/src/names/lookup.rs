@@ -1,0 +1,208 @@
+//! Which tool a text means, among those one caller sees. Names are looked up, never split; what is not sure
+//! is not guessed.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::OnceLock;
+
+use super::{LONGEST, ServerName, ShownName, ToolName};
+use crate::text::Asked;
+
+#[cfg(test)]
+mod tests;
+
+/// No text longer than this is the name of anything: server, `/` and tool, in bytes.
+const LONGEST_TEXT: usize = 2 * 4 * LONGEST + 1;
+/// Names worth suggesting at once.
+const NEAR: usize = 3;
+
+/// One tool of a view, by all its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What the view calls it.
+    pub shown: ShownName,
+    /// What it is called in full.
+    pub full: ShownName,
+    /// Whose it is.
+    pub server: ServerName,
+    /// What its server calls it.
+    pub tool: ToolName,
+}
+
+/// What a text means. Numbers are places of rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// This tool.
+    One(usize),
+    /// Any of these, in order of their shown names.
+    Ambiguous(Vec<usize>),
+    /// None.
+    None {
+        /// Those with a name much like it, the nearest first; at most three.
+        near: Vec<usize>,
+    },
+}
+
+/// The names of one view, made ready for being asked.
+#[derive(Debug)]
+pub struct Lookup {
+    rows: Box<[Row]>,
+    keys: RandomState,
+    // Nearly every text is an exact shown name: the other indices are made when one is not.
+    indices: [OnceLock<Index>; Way::ALL.len()],
+}
+
+impl Lookup {
+    /// For the tools that the caller sees, and no others.
+    pub fn new(rows: impl IntoIterator<Item = Row>) -> Self {
+        let lookup = Self {
+            rows: rows.into_iter().collect(),
+            keys: RandomState::new(),
+            indices: [const { OnceLock::new() }; Way::ALL.len()],
+        };
+        lookup.index(Way::Shown);
+        lookup
+    }
+
+    /// The tools, as they were given.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The tool a text means: by its shown name, its full name, as `server/tool`, by its shown or full name
+    /// without regard to `-`, `_` and case, by its own name, by that without regard to the same.
+    ///
+    /// The first way that leads to any tool decides, and if it leads to several the text is ambiguous.
+    pub fn find(&self, text: &str) -> Found {
+        if text.len() <= LONGEST_TEXT {
+            for way in Way::ALL {
+                let mut fitting = self.fitting(way, text);
+                match (fitting.next(), fitting.next()) {
+                    (None, _) => {}
+                    (Some(one), None) => return Found::One(one),
+                    (Some(one), Some(other)) => {
+                        return Found::Ambiguous(self.in_order([one, other].into_iter().chain(fitting)));
+                    }
+                }
+            }
+        }
+        Found::None { near: self.near(text) }
+    }
+
+    fn fitting<'a>(&'a self, way: Way, text: &'a str) -> impl Iterator<Item = usize> + 'a {
+        let asked = [text, "", ""];
+        let alike = self.index(way).rows(way.hash(asked, &self.keys));
+        alike.filter(move |row| way.same(asked, way.parts(&self.rows[*row])))
+    }
+
+    fn index(&self, way: Way) -> &Index {
+        self.indices[way as usize]
+            .get_or_init(|| Index::new(self.rows.iter().map(|row| way.hash(way.parts(row), &self.keys))))
+    }
+
+    fn in_order(&self, rows: impl Iterator<Item = usize>) -> Vec<usize> {
+        let mut rows: Vec<usize> = rows.collect();
+        rows.sort_by_key(|row| (&self.rows[*row].shown, *row));
+        rows
+    }
+
+    fn near(&self, text: &str) -> Vec<usize> {
+        let asked = Asked::new(text);
+        let distance = |row: &Row| {
+            let names = [row.shown.as_str(), row.tool.as_str()];
+            names.into_iter().filter_map(|name| asked.distance(name)).min()
+        };
+        let mut near: Vec<(usize, &ShownName, usize)> = Vec::new();
+        for (place, row) in self.rows.iter().enumerate() {
+            if let Some(distance) = distance(row) {
+                near.push((distance, &row.shown, place));
+            }
+        }
+        near.sort_unstable();
+        near.into_iter().take(NEAR).map(|(.., place)| place).collect()
+    }
+}
+
+/// A way from a text to tools.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    Shown,
+    Full,
+    Pair,
+    ShownLoosely,
+    FullLoosely,
+    Tool,
+    ToolLoosely,
+}
+
+impl Way {
+    /// The surest first.
+    const ALL: [Self; 7] = [
+        Self::Shown,
+        Self::Full,
+        Self::Pair,
+        Self::ShownLoosely,
+        Self::FullLoosely,
+        Self::Tool,
+        Self::ToolLoosely,
+    ];
+
+    /// What a tool is called on this way. Parts, so that nothing need be put together to be compared.
+    fn parts(self, row: &Row) -> [&str; 3] {
+        match self {
+            Self::Shown | Self::ShownLoosely => [row.shown.as_str(), "", ""],
+            Self::Full | Self::FullLoosely => [row.full.as_str(), "", ""],
+            Self::Pair => [row.server.as_str(), "/", row.tool.as_str()],
+            Self::Tool | Self::ToolLoosely => [row.tool.as_str(), "", ""],
+        }
+    }
+
+    fn same(self, one: [&str; 3], other: [&str; 3]) -> bool {
+        if self.is_plain() { one[0] == other[0] } else { self.bytes(one).eq(self.bytes(other)) }
+    }
+
+    fn hash(self, parts: [&str; 3], keys: &RandomState) -> u64 {
+        let mut hasher = keys.build_hasher();
+        if self.is_plain() {
+            hasher.write(parts[0].as_bytes());
+        } else {
+            // Byte by byte: a hash need not be the same for the same bytes in other pieces.
+            self.bytes(parts).for_each(|byte| hasher.write_u8(byte));
+        }
+        hasher.finish()
+    }
+
+    /// Whether names are compared whole and as they stand, which is several times as fast.
+    fn is_plain(self) -> bool {
+        matches!(self, Self::Shown | Self::Full | Self::Tool)
+    }
+
+    /// What is compared of a name otherwise.
+    fn bytes<'a>(self, parts: [&'a str; 3]) -> impl Iterator<Item = u8> + 'a {
+        let loosely = matches!(self, Self::ShownLoosely | Self::FullLoosely | Self::ToolLoosely);
+        parts.into_iter().flat_map(str::bytes).map(move |byte| match byte {
+            b'-' if loosely => b'_',
+            _ if loosely => byte.to_ascii_lowercase(),
+            _ => byte,
+        })
+    }
+}
+
+/// Rows by the hash of a name: the first of each, and after each the next with the same.
+#[derive(Debug)]
+struct Index {
+    first: HashMap<u64, usize>,
+    next: Box<[Option<usize>]>,
+}
+
+impl Index {
+    fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
+        let mut first = HashMap::with_capacity(hashes.len());
+        let next = hashes.enumerate().map(|(row, hash)| first.insert(hash, row)).collect();
+        Self { first, next }
+    }
+
+    fn rows(&self, hash: u64) -> impl Iterator<Item = usize> {
+        std::iter::successors(self.first.get(&hash).copied(), |row| self.next[*row])
+    }
+}
