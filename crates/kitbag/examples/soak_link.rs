@@ -39,7 +39,7 @@ async fn start(args: &[&str]) -> (Kitbag, [tempfile::TempDir; 2]) {
     all.extend(args);
     let entry = format!(r#""fake": {{"command": {server:?}, "args": {all:?}}}"#);
     let (kit, inner) = open::start(&entry);
-    kit.links()[0].settled().await;
+    kit.links().next().unwrap().settled().await;
     assert!(kit.faults().is_empty(), "{:?}", kit.faults());
     (kit, [home, inner])
 }
@@ -47,14 +47,14 @@ async fn start(args: &[&str]) -> (Kitbag, [tempfile::TempDir; 2]) {
 /// Whether memory grew or calls were left in the table.
 async fn many_calls(calls: usize) -> bool {
     let (kit, _home) = start(&[]).await;
-    let link = kit.links()[0].clone();
+    let link = kit.links().next().unwrap().clone();
     let me = std::process::id();
     let mut settled = 0;
     let mut most = 0;
     for round in 0..calls {
         let text = format!(r#"{{"message":"{}","token":"{round}"}}"#, "x".repeat(round % 4000));
         let arguments = RawValue::from_string(text).unwrap();
-        let call = Call { tool: "echo", arguments: &arguments, repeatable: false, notes: None };
+        let call = Call::new("echo", &arguments);
         let reply = link.call(call).await.unwrap();
         assert!(reply.result.get().contains(&format!("\"{round}\"")), "another call's answer");
         if round == calls / 6 {

@@ -4,6 +4,7 @@
 //! [`stdio`] is one, [`peer`] holds the conversation, [`era`] opens it, [`list`] pages through tools, and
 //! [`link`] keeps it all alive.
 
+mod ask;
 mod channel;
 mod era;
 mod frame;
@@ -14,10 +15,12 @@ mod memory;
 mod message;
 mod open;
 mod peer;
+mod pool;
 mod status;
 mod stdio;
 mod wire;
 
+pub use ask::{Answer, Ask, Question, Responder};
 pub use era::{Era, Greeting};
 pub use link::{Call, CallError, Link, Reply};
 pub use list::{RawTool, ToolList};
@@ -28,3 +31,4 @@ pub use stdio::how_to_get;
 
 pub(crate) use link::{Supply, Surroundings};
 pub(crate) use memory::Memory;
+pub(crate) use pool::{Key, Lease};

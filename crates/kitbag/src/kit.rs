@@ -3,27 +3,25 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::Setup;
+use crate::connect::{
+    Call, CallError, Key, Lease, Link, LinkState, Memory, RawTool, Reply, Responder, Status, Supply,
+    Surroundings,
+};
+use crate::guard::{self, Keeping, Launcher};
 use kitbag_core::config::layers::{Layer, State};
 use kitbag_core::model::Resolved;
 use kitbag_core::names::{Naming, Pair, Table, assign};
 use kitbag_core::{
     ErrorKind, Fault, FaultKind, Limits, ServerName, ServerSpec, ShownName, Stage, ToolName, Transport,
 };
-use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
-
-use crate::Setup;
-use crate::connect::{
-    Call, CallError, Link, LinkState, Memory, RawTool, Reply, Status, Supply, Surroundings,
-};
-use crate::guard::{self, Keeping, Launcher};
 
 mod find;
 
 pub use find::{FindError, could_have};
 
 /// How to open.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Options {
     /// How long to wait for servers; the setup's own clock otherwise.
     pub wait: Option<Duration>,
@@ -35,6 +33,8 @@ pub struct Options {
     pub launcher: Option<Launcher>,
     /// Bounds and clocks; the setup's otherwise.
     pub limits: Option<Limits>,
+    /// Who answers what servers ask in the middle of a call; nobody otherwise, and they are refused.
+    pub responder: Option<Arc<dyn Responder>>,
 }
 
 /// A required server that could not be had.
@@ -73,7 +73,7 @@ pub struct ToolRow {
 
 /// The servers of one setup, opened.
 pub struct Kitbag {
-    links: Vec<Link>,
+    leases: Vec<Lease>,
     others: Vec<ServerStatus>,
     around: Arc<Surroundings>,
     setup: Arc<Setup>,
@@ -90,17 +90,23 @@ impl Kitbag {
         let wait = options.wait.unwrap_or(options.limits.as_ref().unwrap_or(&setup.limits).wait_agent);
         let kit = Self::start(setup, options);
         kit.wait(wait).await;
-        for link in &kit.links {
-            let required = kit.setup.used().any(|spec| spec.name == *link.name() && spec.required);
-            let status = link.status();
-            if required && !status.state.is_connected() {
-                let error = OpenError { server: link.name().clone(), why: why(&status) };
-                kit.close().await;
-                return Err(error);
-            }
+        if let Some(error) = kit.missing() {
+            kit.close().await;
+            return Err(error);
         }
         let faults = kit.faults();
         Ok((kit, faults))
+    }
+
+    /// A required server that is not connected.
+    fn missing(&self) -> Option<OpenError> {
+        let required =
+            |link: &&Link| self.setup.used().any(|spec| spec.name == *link.name() && spec.required);
+        self.links().filter(required).find_map(|link| {
+            let status = link.status();
+            let error = OpenError { server: link.name().clone(), why: why(&status) };
+            (!status.state.is_connected()).then_some(error)
+        })
     }
 
     /// Starts every server in use and waits for none.
@@ -116,8 +122,7 @@ impl Kitbag {
             memory: Memory::load(setup.folders.cache.clone()),
             logs: Some(setup.folders.state.join("logs")),
             limits,
-            tasks: TaskTracker::new(),
-            stop: CancellationToken::new(),
+            responder: options.responder,
         });
         let setup = Arc::new(setup);
         let asked = |spec: &&ServerSpec| options.only.as_ref().is_none_or(|only| only.contains(&spec.name));
@@ -128,17 +133,22 @@ impl Kitbag {
                 setup: setup.clone(),
             };
             let spec = &ServerSpec { lazy: spec.lazy && !options.eager, ..spec.clone() };
-            Link::start(spec, Arc::new(supply), &around)
+            let lease =
+                Lease::take(key(&setup, spec, &around), || Link::start(spec, Arc::new(supply), &around));
+            if !spec.lazy {
+                lease.link().want();
+            }
+            lease
         };
-        let links =
+        let leases =
             if setup.switched_on { setup.used().filter(asked).map(link).collect() } else { Vec::new() };
-        Self { links, others: others(&setup), around, setup }
+        Self { leases, others: others(&setup), around, setup }
     }
 
     /// Waits until every server is connected or hopeless, at most this long.
     pub async fn wait(&self, at_most: Duration) {
         let all = async {
-            for link in self.links.iter().filter(|link| link.status().state != LinkState::Idle) {
+            for link in self.links().filter(|link| link.status().state != LinkState::Idle) {
                 link.settled().await;
             }
         };
@@ -146,8 +156,8 @@ impl Kitbag {
     }
 
     /// The links, in order of name.
-    pub fn links(&self) -> &[Link] {
-        &self.links
+    pub fn links(&self) -> impl Iterator<Item = &Link> {
+        self.leases.iter().map(Lease::link)
     }
 
     /// How surely the servers' processes end with us.
@@ -164,7 +174,7 @@ impl Kitbag {
     pub fn status(&self) -> Vec<ServerStatus> {
         let transport =
             |name: &ServerName| self.setup.used().find(|spec| spec.name == *name).map(ServerSpec::transport);
-        let linked = self.links.iter().map(|link| ServerStatus {
+        let linked = self.links().map(|link| ServerStatus {
             name: link.name().to_string(),
             transport: transport(link.name()),
             status: link.status(),
@@ -176,7 +186,7 @@ impl Kitbag {
     pub fn tools(&self) -> Vec<ToolRow> {
         let table = self.names();
         let mut rows: Vec<ToolRow> = Vec::new();
-        for link in &self.links {
+        for link in self.links() {
             let available = link.status().state.is_connected();
             for tool in &link.tools().tools {
                 if let Some(shown) = table.name(link.name(), &tool.name) {
@@ -195,7 +205,7 @@ impl Kitbag {
 
     /// Calls a tool by the server's own names.
     pub async fn call(&self, server: &ServerName, call: Call<'_>) -> Result<Reply, CallError> {
-        match self.links.iter().find(|link| link.name() == server) {
+        match self.links().find(|link| link.name() == server) {
             Some(link) => link.call(call).await,
             None => Err(CallError {
                 kind: ErrorKind::NotFound,
@@ -210,8 +220,7 @@ impl Kitbag {
     /// What is wrong with servers that are not connected.
     pub fn faults(&self) -> Vec<Fault> {
         let away = self
-            .links
-            .iter()
+            .links()
             .map(|link| (link, link.status()))
             // One that is started on first need is not missing.
             .filter(|(_, status)| !status.state.is_connected() && status.state != LinkState::Idle);
@@ -222,24 +231,34 @@ impl Kitbag {
         .collect()
     }
 
-    /// Ends every server, all at once, and waits until nothing of them is left.
+    /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is
+    /// left.
     pub async fn close(self) {
-        self.around.stop.cancel();
-        self.around.tasks.close();
-        let _ = tokio::time::timeout(
-            self.around.limits.wait_end + Duration::from_secs(1),
-            self.around.tasks.wait(),
-        )
-        .await;
+        let ending: Vec<Link> = self.leases.into_iter().filter_map(Lease::release).collect();
+        let all = async {
+            for link in &ending {
+                link.gone().await;
+            }
+        };
+        let _ = tokio::time::timeout(self.around.limits.wait_end + Duration::from_secs(1), all).await;
     }
 
     fn names(&self) -> Table {
-        let pairs = self.links.iter().flat_map(|link| {
+        let pairs = self.links().flat_map(|link| {
             let list = link.tools();
             list.tools.iter().map(|tool| (link.name().clone(), tool.name.clone())).collect::<Vec<Pair>>()
         });
         assign(&Table::default(), pairs, &Naming::default())
     }
+}
+
+/// What a server is shared by, if it can be: not before its values are known.
+fn key(setup: &Setup, spec: &ServerSpec, around: &Surroundings) -> Option<Key> {
+    let row =
+        setup.merged.servers.iter().find(|row| row.spec.as_ref().is_some_and(|s| s.name == spec.name))?;
+    let owner = matches!(row.layer, Layer::User(_)) || !spec.inputs.is_empty();
+    let resolved = setup.resolve(spec, &row.layer).ok()?;
+    Key::of(spec.name.as_str(), &resolved, owner.then_some(&setup.user), around)
 }
 
 fn why(status: &Status) -> String {

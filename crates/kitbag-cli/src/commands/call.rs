@@ -60,7 +60,7 @@ async fn once(
     let found = kit.find(&args.tool, wait).await.map_err(not_found)?;
     let arguments = arguments(base, &args.pairs, &found)?;
     let arguments = to_raw_value(&arguments).map_err(|error| Failure::new(Exit::Bug, error.to_string()))?;
-    let call = Call { tool: found.tool.as_str(), arguments: &arguments, repeatable: false, notes: None };
+    let call = Call::new(found.tool.as_str(), &arguments);
     match kit.call(&found.server, call).await {
         Ok(reply) => {
             let result: Value = serde_json::from_str(reply.result.get()).unwrap_or_default();

@@ -10,6 +10,7 @@ mod cuts;
 mod ends;
 mod eras;
 mod secrets;
+mod shared;
 mod states;
 mod wire;
 

@@ -109,6 +109,8 @@ limits! {
     queue: Items = 256, "messages waiting to be sent to one server";
     notes: Items = 1024, "notes of one call waiting to be read";
     concurrency: Items = 16, "calls in flight to one server";
+    questions: Items = 8, "questions of one server open at once";
+    rounds: Items = 10, "times one call may ask in return";
     pages: Items = 100, "pages of one tool list";
     tools: Items = 5_000, "tools of one server";
     cursor: Bytes = 64 << 10, "the cursor of a page";

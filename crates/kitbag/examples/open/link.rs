@@ -8,7 +8,7 @@ use crate::open;
 /// Measures something on a link that is connected.
 pub(crate) async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
     let (kit, _home) = open::start(&format!(r#""fake": {{"command": {server:?}, "concurrency": 64}}"#));
-    let link = kit.links()[0].clone();
+    let link = kit.links().next().unwrap().clone();
     link.settled().await;
     let done = work(link).await;
     kit.close().await;
@@ -17,7 +17,7 @@ pub(crate) async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T
 
 /// One call; the size of its result.
 pub(crate) async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
-    let call = Call { tool, arguments, repeatable: false, notes: None };
+    let call = Call::new(tool, arguments);
     link.call(call).await.unwrap().result.get().len()
 }
 

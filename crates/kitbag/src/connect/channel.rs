@@ -49,8 +49,20 @@ pub(crate) struct Unsent {
     pub(crate) closed: Closed,
 }
 
+/// A way to hand a line over at once, past the queue.
+pub(crate) trait Shortcut: Send {
+    /// Takes the whole line or nothing of it, without waiting; whether it was taken.
+    fn take(&mut self, line: &[u8]) -> bool;
+}
+
 /// The sending half.
 pub(crate) trait Sink: Send + 'static {
+    /// A shortcut, where the transport has one. It is used only while nothing is being sent, and is gone when
+    /// the conversation is over.
+    fn shortcut(&self) -> Option<Box<dyn Shortcut>> {
+        None
+    }
+
     /// Hands all lines over, in order.
     fn send(&mut self, batch: &mut Vec<Outgoing>) -> impl Future<Output = Result<(), Unsent>> + Send;
 }

@@ -4,8 +4,9 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::peer::{Clocks, Peer, RequestError};
-use super::wire::CLIENT_INFO;
+use super::ask::Offers;
+use super::peer::{Clocks, Peer, RequestError, Voice};
+use super::wire::{CLIENT_INFO, Speech};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -97,9 +98,12 @@ struct Initialized<'a> {
 }
 
 /// Asks a server what it speaks, the modern way.
-pub(crate) async fn discover(peer: &Peer, clocks: Clocks) -> Result<Greeting, OpeningError> {
-    let raw =
-        peer.request("server/discover", &[], Era::Modern, clocks, None).await.map_err(discover_failed)?;
+pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Result<Greeting, OpeningError> {
+    let speech = Speech { era: Era::Modern, offers };
+    let raw = peer
+        .request("server/discover", &[], speech, clocks, Voice::default())
+        .await
+        .map_err(discover_failed)?;
     let found: Discovered<'_> = serde_json::from_str(raw.get()).map_err(|_| {
         OpeningError::Request(RequestError::BadAnswer("server/discover gave no list of versions".into()))
     })?;
@@ -144,16 +148,20 @@ fn bare(version: &RawValue) -> String {
 }
 
 /// Shakes hands.
-pub(crate) async fn initialize(peer: &Peer, clocks: Clocks) -> Result<Greeting, OpeningError> {
+pub(crate) async fn initialize(
+    peer: &Peer,
+    offers: Offers,
+    clocks: Clocks,
+) -> Result<Greeting, OpeningError> {
     let version = format!("{LEGACY:?}");
-    let params = [("protocolVersion", version.as_str()), ("capabilities", "{}"), ("clientInfo", CLIENT_INFO)];
-    let raw =
-        peer.request("initialize", &params, Era::Legacy, clocks, None).await.map_err(
-            |error| match error {
-                RequestError::Remote { code: -32022, .. } => OpeningError::OtherEra,
-                error => OpeningError::Request(error),
-            },
-        )?;
+    let params =
+        [("protocolVersion", version.as_str()), ("capabilities", offers.json()), ("clientInfo", CLIENT_INFO)];
+    let raw = peer.request("initialize", &params, Era::Legacy, clocks, Voice::default()).await.map_err(
+        |error| match error {
+            RequestError::Remote { code: -32022, .. } => OpeningError::OtherEra,
+            error => OpeningError::Request(error),
+        },
+    )?;
     let answer: Initialized<'_> = serde_json::from_str(raw.get()).map_err(|_| {
         OpeningError::Request(RequestError::BadAnswer("initialize gave no usable result".into()))
     })?;

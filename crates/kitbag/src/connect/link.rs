@@ -6,22 +6,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::model::Resolved;
-use kitbag_core::{ErrorKind, Fault, Limits, ServerName, ServerSpec};
-use serde_json::value::RawValue;
+use kitbag_core::{Fault, Limits, ServerName, ServerSpec};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::era::{self, Era};
+use super::ask::{Offers, Responder};
+use super::era::Era;
 use super::list::{self, ToolList};
 use super::memory::Memory;
 use super::open::{OpenError, Opener, Session, Tries};
-use super::peer::{Clocks, Note, RequestError};
+use super::peer::Note;
 use super::status::{LinkState, Status};
-use super::wire::quoted;
 use crate::Env;
 use crate::guard::Launcher;
+
+mod call;
+
+pub use call::{Call, CallError, Reply};
 
 /// Where a link gets its description, asked again before every start.
 pub(crate) trait Supply: Send + Sync + 'static {
@@ -36,47 +39,7 @@ pub(crate) struct Surroundings {
     pub(crate) limits: Limits,
     pub(crate) memory: Memory,
     pub(crate) logs: Option<std::path::PathBuf>,
-    pub(crate) tasks: TaskTracker,
-    pub(crate) stop: CancellationToken,
-}
-
-/// A call to a tool, by the server's own name for it.
-pub struct Call<'a> {
-    /// The tool.
-    pub tool: &'a str,
-    /// Its arguments, a JSON object.
-    pub arguments: &'a RawValue,
-    /// Whether it may be made twice: the operator's word.
-    pub repeatable: bool,
-    /// Where notes go while it runs.
-    pub notes: Option<mpsc::Sender<Note>>,
-}
-
-/// What a call came back with.
-#[derive(Debug)]
-pub struct Reply {
-    /// The result, as received.
-    pub result: Box<RawValue>,
-    /// How often it had to be sent again.
-    pub retries: u32,
-    /// How long it took.
-    pub took: Duration,
-}
-
-/// Why a call has no result.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{server}: {message}")]
-pub struct CallError {
-    /// Which way it went wrong.
-    pub kind: ErrorKind,
-    /// Whose server.
-    pub server: ServerName,
-    /// Which tool, by the server's own name.
-    pub tool: String,
-    /// The root cause, in one line without secrets.
-    pub message: String,
-    /// The server's own code, when it answered with an error.
-    pub code: Option<i64>,
+    pub(crate) responder: Option<Arc<dyn Responder>>,
 }
 
 struct Inner {
@@ -84,12 +47,15 @@ struct Inner {
     around: Arc<Surroundings>,
     status: watch::Sender<Status>,
     session: watch::Sender<Option<Arc<Session>>>,
-    /// When a call last came back, in milliseconds since the epoch; 0 when none did.
+    /// When this began, by both clocks: a call then needs to look at only one.
+    born: (Instant, SystemTime),
+    /// When a call last came back, in microseconds after that; 0 when none did.
     last_good: AtomicU64,
     tools: watch::Sender<Arc<ToolList>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
     tries: Tries,
+    tasks: TaskTracker,
     stop: CancellationToken,
 }
 
@@ -108,14 +74,16 @@ impl Link {
             around: around.clone(),
             status: watch::Sender::new(Status { keeping, ..Status::new(state) }),
             session: watch::Sender::new(None),
+            born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
             tools: watch::Sender::new(Arc::default()),
             wanted: watch::Sender::new(!spec.lazy),
             gate: Semaphore::new(concurrency),
             tries: Tries::default(),
-            stop: around.stop.child_token(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
         });
-        around.tasks.spawn(supervise(inner.clone(), supply));
+        inner.tasks.spawn(supervise(inner.clone(), supply));
         Self(inner)
     }
 
@@ -127,8 +95,8 @@ impl Link {
     /// How it is.
     pub fn status(&self) -> Status {
         let mut status = self.0.status.borrow().clone();
-        let good = Duration::from_millis(self.0.last_good.load(Ordering::Relaxed));
-        status.last_good = (!good.is_zero()).then(|| SystemTime::UNIX_EPOCH + good);
+        let good = Duration::from_micros(self.0.last_good.load(Ordering::Relaxed));
+        status.last_good = (!good.is_zero()).then(|| self.0.born.1 + good);
         status.noise = self
             .0
             .session
@@ -145,7 +113,7 @@ impl Link {
 
     /// Waits until it is connected, or will not be by trying as it is configured.
     pub async fn settled(&self) {
-        self.0.wanted.send_replace(true);
+        self.want();
         let mut status = self.0.status.subscribe();
         let over = |status: &Status| {
             status.state.is_connected() || matches!(status.state, LinkState::Failed | LinkState::Stopped)
@@ -163,68 +131,29 @@ impl Link {
         self.0.session.borrow().as_ref().map_or(0, |session| session.peer.in_flight())
     }
 
-    /// Calls a tool. It ends with a result or an error, within the call clocks, and never runs twice unless it
-    /// may. Dropping the future cancels it, also for the server.
-    pub async fn call(&self, call: Call<'_>) -> Result<Reply, CallError> {
-        let limits = &self.0.around.limits;
-        let began = Instant::now();
-        let end = began + limits.wait_total;
-        let name = quoted(call.tool);
-        let params = [("name", name.as_str()), ("arguments", call.arguments.get())];
-        let gate = match self.0.gate.try_acquire() {
-            Ok(permit) => Some(permit),
-            Err(_) => tokio::time::timeout_at(end, self.0.gate.acquire()).await.ok().and_then(Result::ok),
-        };
-        let Some(_permit) = gate else {
-            return Err(self.error(
-                &call,
-                ErrorKind::Timeout,
-                "too many calls to this server are in flight".to_owned(),
-            ));
-        };
-        let mut retries = 0;
-        loop {
-            let session = match self.current() {
-                Some(session) => session,
-                None => {
-                    let session = self.session(end.min(Instant::now() + limits.wait_agent)).await;
-                    session.map_err(|why| self.error(&call, ErrorKind::Unavailable, why))?
-                }
-            };
-            let left = end.saturating_duration_since(Instant::now());
-            let clocks = Clocks { idle: limits.wait_idle.min(left), total: left };
-            let notes = call.notes.clone();
-            let error = match session
-                .peer
-                .request("tools/call", &params, session.greeting.era, clocks, notes)
-                .await
-            {
-                Ok(result) if asks_back(&result, session.greeting.era) => {
-                    let message = "asks for input, which nobody here can give".to_owned();
-                    return Err(self.error(&call, ErrorKind::ServerError, message));
-                }
-                Ok(result) => {
-                    self.0.last_good.store(millis_now(), Ordering::Relaxed);
-                    return Ok(Reply { result, retries, took: began.elapsed() });
-                }
-                Err(error) => error,
-            };
-            let again = match &error {
-                RequestError::NotSent(_) => true,
-                RequestError::Lost(_) => call.repeatable,
-                _ => false,
-            };
-            if !again || 1 < retries {
-                return Err(self.explain(&call, &session, error));
-            }
-            retries += 1;
-            self.renewed(&session, end).await;
-        }
-    }
-
     /// Ends the server and everything it started.
     pub fn stop(&self) {
         self.0.stop.cancel();
+        self.0.tasks.close();
+    }
+
+    /// Waits until nothing of a server that was ended is left.
+    pub(crate) async fn gone(&self) {
+        self.0.tasks.wait().await;
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.0.stop.is_cancelled()
+    }
+
+    /// Whether both are the same link.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Starts it, if it was waiting for a need.
+    pub(crate) fn want(&self) {
+        self.0.wanted.send_replace(true);
     }
 
     /// The conversation, if there is one.
@@ -262,25 +191,6 @@ impl Link {
         let status = self.0.status.borrow();
         let state = status.state.as_str();
         status.error.as_ref().map_or_else(|| format!("is {state}"), |error| format!("is {state}: {error}"))
-    }
-
-    fn explain(&self, call: &Call<'_>, session: &Session, error: RequestError) -> CallError {
-        let message = session.redactor.line(error.to_string().as_bytes());
-        let kind = match error {
-            RequestError::NotSent(_) => ErrorKind::Unavailable,
-            RequestError::Lost(_) | RequestError::Timeout { sent: true, .. } => ErrorKind::OutcomeUnknown,
-            RequestError::Timeout { sent: false, .. } => ErrorKind::Timeout,
-            RequestError::BadAnswer(_) => ErrorKind::BadAnswer,
-            RequestError::TooLarge { .. } => ErrorKind::TooLarge,
-            RequestError::Remote { code, .. } => {
-                return CallError { code: Some(code), ..self.error(call, ErrorKind::ServerError, message) };
-            }
-        };
-        self.error(call, kind, message)
-    }
-
-    fn error(&self, call: &Call<'_>, kind: ErrorKind, message: String) -> CallError {
-        CallError { kind, server: self.0.name.clone(), tool: call.tool.to_owned(), message, code: None }
     }
 }
 
@@ -336,19 +246,6 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
     inner.state(LinkState::Stopped, None);
 }
 
-/// Whether a result is a question in return. Looked at closely only when the word is there at all.
-fn asks_back(result: &RawValue, era: Era) -> bool {
-    let word = "\"input_required\"";
-    era == Era::Modern
-        && memchr::memmem::find(result.get().as_bytes(), word.as_bytes()).is_some()
-        && era::key(result, "resultType").is_some_and(|kind| kind.get() == word)
-}
-
-fn millis_now() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
-}
-
 fn backoff(failures: u32, limits: &Limits) -> Duration {
     let doubled =
         limits.restart_first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(limits.restart_most);
@@ -381,9 +278,10 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
         limits: &around.limits,
         memory: &around.memory,
         logs: around.logs.as_deref(),
-        tasks: &around.tasks,
+        tasks: &inner.tasks,
         stop: &inner.stop,
         tries: &inner.tries,
+        offers: Offers::of(around.responder.as_ref()),
     };
     let opened = tokio::select! {
         () = inner.stop.cancelled() => return Ended::Stopped,

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::era::Era;
-use super::peer::{Clocks, Peer, RequestError};
+use super::peer::{Clocks, Peer, RequestError, Voice};
 use super::wire::quoted;
 
 /// One tool as its server defines it.
@@ -53,9 +53,9 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
     let mut cursor: Option<String> = None;
     for _ in 0..limits.pages {
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
-        let clocks = Clocks { idle: left, total: left };
+        let clocks = Clocks::of(left);
         let params: Vec<(&str, &str)> = cursor.iter().map(|cursor| ("cursor", cursor.as_str())).collect();
-        let raw = match peer.request("tools/list", &params, era, clocks, None).await {
+        let raw = match peer.request("tools/list", &params, era, clocks, Voice::default()).await {
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.
             Err(error) if !list.tools.is_empty() => {

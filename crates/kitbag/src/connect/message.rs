@@ -73,6 +73,9 @@ pub(crate) fn decode(line: &[u8], depth: usize) -> Result<Message<'_>, NotAMessa
     if is_too_deep(line, depth) {
         return Err(NotAMessage::TooDeep);
     }
+    if let Some(answer) = usual_answer(line) {
+        return Ok(answer);
+    }
     let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| why(line))?;
     let id = envelope.id.filter(|id| id.get() != "null");
     match (envelope.method, id, envelope.result, envelope.error) {
@@ -88,6 +91,24 @@ pub(crate) fn decode(line: &[u8], depth: usize) -> Result<Message<'_>, NotAMessa
         }
         _ => Err(NotAMessage::Malformed),
     }
+}
+
+/// An answer as nearly everybody writes it: version, id, result, and nothing else. Anything but that is read
+/// with care.
+fn usual_answer(line: &[u8]) -> Option<Message<'_>> {
+    let rest = line.strip_prefix(br#"{"jsonrpc":"2.0","id":"#)?;
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // More digits may not fit into a number.
+    let id = (0 < digits && digits < 19).then(|| number(&rest[..digits]))?;
+    let result = rest[digits..].strip_prefix(br#","result":"#)?.strip_suffix(b"}")?;
+    let result = result.starts_with(b"{").then_some(result)?;
+    // Another key behind the result would be something behind a whole value.
+    let result = serde_json::from_slice(result).ok()?;
+    Some(Message::Answer { id, outcome: Ok(result) })
+}
+
+fn number(digits: &[u8]) -> u64 {
+    digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
 
 fn why(line: &[u8]) -> NotAMessage {

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use super::ask::Offers;
 use super::channel::Closed;
 use super::era::{self, Era, Greeting, OpeningError};
 use super::logs::{Redactor, Tail, secret_words, secrets_of};
@@ -18,6 +19,7 @@ use super::memory::Memory;
 use super::message::NotAMessage;
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
 use super::stdio::{self, Ear, StartError};
+use super::wire::Speech;
 use crate::Env;
 use crate::guard::Launcher;
 
@@ -25,6 +27,7 @@ use crate::guard::Launcher;
 pub(crate) struct Session {
     pub(crate) peer: Peer,
     pub(crate) greeting: Arc<Greeting>,
+    pub(crate) speech: Speech,
     pub(crate) pid: Option<u32>,
     /// The server said that its tools changed.
     pub(crate) changed: Arc<Notify>,
@@ -72,6 +75,7 @@ pub(crate) struct Opener<'a> {
     pub(crate) tasks: &'a TaskTracker,
     pub(crate) stop: &'a CancellationToken,
     pub(crate) tries: &'a Tries,
+    pub(crate) offers: Offers,
 }
 
 /// What one try to open leaves for the next.
@@ -145,11 +149,11 @@ impl Opener<'_> {
     async fn probe(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
         let started = self.start(resolved)?;
         let budget = self.limits.probe.min(self.limits.wait_stdio / 2);
-        match era::discover(&started.peer, Clocks { idle: budget, total: budget }).await {
+        match era::discover(&started.peer, self.offers, Clocks::of(budget)).await {
             Ok(greeting) => Ok(started.agreed(greeting)),
             Err(OpeningError::OtherEra) => {
                 let clocks = until(deadline);
-                let greeting = era::initialize(&started.peer, clocks).await;
+                let greeting = era::initialize(&started.peer, self.offers, clocks).await;
                 greeting
                     .map(|greeting| started.agreed(greeting))
                     .map_err(|error| Opening::from(error).into_error())
@@ -169,7 +173,8 @@ impl Opener<'_> {
 
     async fn legacy(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, Opening> {
         let started = self.start(resolved).map_err(Opening::Failed)?;
-        let greeting = era::initialize(&started.peer, until(deadline)).await.map_err(Opening::from)?;
+        let greeting =
+            era::initialize(&started.peer, self.offers, until(deadline)).await.map_err(Opening::from)?;
         Ok(started.agreed(greeting))
     }
 
@@ -220,12 +225,25 @@ impl Opener<'_> {
         let changed = Arc::new(Notify::new());
         let noise = Arc::new(Noise::default());
         let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail });
-        let bounds = Bounds { line: self.limits.line, depth: self.limits.depth, queue: self.limits.queue };
+        let bounds = Bounds {
+            line: self.limits.line,
+            depth: self.limits.depth,
+            queue: self.limits.queue,
+            questions: self.limits.questions,
+        };
         let peer = Peer::start(process.sink, process.source, ears, bounds, self.tasks, &stop);
         if let Some(ear) = process.ear {
             self.tasks.spawn(watch_input(ear, peer.clone(), stop.clone()));
         }
-        Ok(Started { peer, pid: process.pid, changed, noise, redactor, guard: stop.drop_guard() })
+        Ok(Started {
+            peer,
+            pid: process.pid,
+            changed,
+            noise,
+            redactor,
+            offers: self.offers,
+            guard: stop.drop_guard(),
+        })
     }
 }
 
@@ -243,8 +261,7 @@ async fn watch_input(ear: Ear, peer: Peer, stop: CancellationToken) {
 }
 
 fn until(deadline: Instant) -> Clocks {
-    let left = deadline.saturating_duration_since(Instant::now());
-    Clocks { idle: left, total: left }
+    Clocks::of(deadline.saturating_duration_since(Instant::now()))
 }
 
 /// A process that was started but not agreed with; dropping it ends it.
@@ -254,13 +271,16 @@ struct Started {
     changed: Arc<Notify>,
     noise: Arc<Noise>,
     redactor: Redactor,
+    offers: Offers,
     guard: tokio_util::sync::DropGuard,
 }
 
 impl Started {
     fn agreed(self, greeting: Greeting) -> Session {
         let stop = self.guard.disarm();
+        let speech = Speech { era: greeting.era, offers: self.offers };
         Session {
+            speech,
             peer: self.peer,
             greeting: Arc::new(greeting),
             pid: self.pid,

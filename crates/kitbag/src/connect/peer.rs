@@ -4,7 +4,8 @@
 //! answers from coming in. Results are handed on as the bytes received.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,11 +15,12 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::channel::{Closed, Outgoing, Sink, Source};
-use super::era::Era;
+use super::ask::Asked;
+use super::channel::{Closed, Outgoing, Shortcut, Sink, Source};
 use super::message::NotAMessage;
-use super::wire::{self, Line, Params};
+use super::wire::{self, Line, Params, Speech};
 
+mod questions;
 mod tasks;
 
 #[cfg(test)]
@@ -51,13 +53,29 @@ pub struct Note {
     pub params: Box<RawValue>,
 }
 
+/// Who hears of a request while it runs, and who answers for it.
+#[derive(Default)]
+pub(crate) struct Voice {
+    pub(crate) notes: Option<mpsc::Sender<Note>>,
+    pub(crate) asked: Option<Arc<Asked>>,
+}
+
 /// How long one request may take.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clocks {
+    /// When it was asked.
+    pub(crate) from: Instant,
     /// Silence; a note of progress starts it anew.
     pub(crate) idle: Duration,
     /// Altogether.
     pub(crate) total: Duration,
+}
+
+impl Clocks {
+    /// This long altogether, from now on.
+    pub(crate) fn of(total: Duration) -> Self {
+        Self { from: Instant::now(), idle: total, total }
+    }
 }
 
 /// Why a request has no result.
@@ -108,38 +126,69 @@ enum Outcome {
 
 struct Slot {
     reply: oneshot::Sender<Outcome>,
-    notes: Option<mpsc::Sender<Note>>,
+    voice: Voice,
     /// Whether any byte may have left.
     sent: bool,
-    /// When it was asked.
-    began: Instant,
     /// When the server last said something about it.
     heard: Instant,
+    /// Questions of the server that wait for an answer of ours. Meanwhile it is not the server that is silent.
+    questions: usize,
     clocks: Clocks,
 }
 
 impl Slot {
     fn deadline(&self) -> Instant {
-        (self.began + self.clocks.total).min(self.heard + self.clocks.idle)
+        let total = self.clocks.from + self.clocks.total;
+        if self.questions == 0 { total.min(self.heard + self.clocks.idle) } else { total }
+    }
+}
+
+/// Our own ids need no defence against being chosen to collide.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(self.0.rotate_left(8) ^ u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
     }
 }
 
 #[derive(Default)]
 struct Pending {
-    slots: HashMap<u64, Slot>,
+    slots: HashMap<u64, Slot, BuildHasherDefault<IdHasher>>,
     closed: Option<Closed>,
     /// When to look for calls that took too long. It may be too early, never too late, so that a call that
     /// does not end sooner than those before it costs no timer.
     alarm: Option<Instant>,
+    /// The way past the writer for a call that is alone.
+    shortcut: Option<Box<dyn Shortcut>>,
 }
 
 struct Shared {
     next: AtomicU64,
     pending: Mutex<Pending>,
     out: mpsc::Sender<Outgoing>,
+    /// Lines that are queued or being written. Counted before they are queued, so that none can be overtaken.
+    unwritten: AtomicUsize,
     closed: watch::Sender<Option<Closed>>,
+    /// The same without a reason, for those who look often.
+    over: AtomicBool,
     earlier: Notify,
     limits: Bounds,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+    /// Questions of the server that are being answered.
+    questions: AtomicUsize,
+    /// Told when a call ends while there are any.
+    ended: Notify,
 }
 
 /// The bounds a peer keeps.
@@ -148,6 +197,7 @@ pub(crate) struct Bounds {
     pub(crate) line: usize,
     pub(crate) depth: usize,
     pub(crate) queue: usize,
+    pub(crate) questions: usize,
 }
 
 /// A conversation. Clones share it; it ends with its channel.
@@ -165,18 +215,28 @@ impl Peer {
         stop: &CancellationToken,
     ) -> Self {
         let (out, queue) = mpsc::channel(limits.queue);
+        let broken = stop.child_token();
         let shared = Arc::new(Shared {
             next: AtomicU64::new(1),
-            pending: Mutex::default(),
+            pending: Mutex::new(Pending { shortcut: sink.shortcut(), ..Pending::default() }),
             out,
+            unwritten: AtomicUsize::new(0),
             closed: watch::Sender::new(None),
+            over: AtomicBool::new(false),
             earlier: Notify::new(),
             limits,
+            tasks: tracker.clone(),
+            stop: broken.clone(),
+            questions: AtomicUsize::new(0),
+            ended: Notify::new(),
         });
-        let broken = stop.child_token();
-        tracker.spawn(tasks::write(sink, queue, shared.clone(), broken.clone()));
-        tracker.spawn(tasks::watch_clocks(Self(shared.clone()), broken.clone()));
-        tracker.spawn(tasks::read(source, inbound, shared.clone(), broken));
+        // Asked about at every line, so a kind of sign that takes no lock.
+        let (quiet_writer, ended_writer) = oneshot::channel();
+        let (quiet_reader, ended_reader) = oneshot::channel();
+        let hold = [quiet_writer, quiet_reader];
+        tracker.spawn(tasks::write(sink, queue, shared.clone(), broken.clone(), ended_writer));
+        tracker.spawn(tasks::watch_clocks(Self(shared.clone()), broken.clone(), hold));
+        tracker.spawn(tasks::read(source, inbound, shared.clone(), broken, ended_reader));
         Self(shared)
     }
 
@@ -185,44 +245,42 @@ impl Peer {
         &self,
         method: &str,
         params: Params<'_>,
-        era: Era,
+        speech: impl Into<Speech>,
         clocks: Clocks,
-        notes: Option<mpsc::Sender<Note>>,
+        voice: Voice,
     ) -> Result<Box<RawValue>, RequestError> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let line = wire::request(id, method, params, era);
-        let began = Instant::now();
-        let room = match self.0.out.try_reserve() {
-            Ok(room) => Ok(room),
-            Err(_) => match tokio::time::timeout(clocks.total.min(clocks.idle), self.0.out.reserve()).await {
-                Ok(room) => room,
-                Err(_) => return Err(RequestError::Timeout { after: began.elapsed(), sent: false }),
-            },
-        };
-        let room = room.map_err(|_| RequestError::NotSent(self.why_closed()))?;
+        let line = wire::request(id, method, params, speech.into());
         let (reply, answer) = oneshot::channel();
-        {
-            let mut pending = self.0.lock();
-            if let Some(closed) = &pending.closed {
-                return Err(RequestError::NotSent(closed.clone()));
-            }
-            let slot = Slot { reply, notes, sent: false, began, heard: began, clocks };
-            let deadline = slot.deadline();
-            pending.slots.insert(id, slot);
-            if pending.alarm.is_none_or(|alarm| deadline < alarm) {
-                pending.alarm = Some(deadline);
-                self.0.earlier.notify_one();
-            }
-        }
+        let mut slot = Slot { reply, voice, sent: false, heard: clocks.from, questions: 0, clocks };
         let mut ticket = Ticket { peer: self, id, method, done: false };
-        room.send(Outgoing { id: Some(id), line });
+        if let Err(alone) = self.0.send_alone(id, &line, slot)? {
+            slot = alone;
+            let room = self.room(clocks).await?;
+            self.0.wait_for(&mut self.0.lock(), id, slot)?;
+            self.0.unwritten.fetch_add(1, Ordering::SeqCst);
+            room.send(Outgoing { id: Some(id), line });
+        }
         let outcome = match answer.await {
             Ok(Outcome::Result(result)) => Ok(result),
             Ok(Outcome::Error(error)) => Err(error),
             Err(_) => Err(RequestError::Lost(self.why_closed())),
         };
         ticket.done = true;
+        self.0.tell_end();
         outcome
+    }
+
+    /// Room for one line in the queue, waiting for it no longer than the call may take.
+    async fn room(&self, clocks: Clocks) -> Result<mpsc::Permit<'_, Outgoing>, RequestError> {
+        let room = match self.0.out.try_reserve() {
+            Ok(room) => Ok(room),
+            Err(_) => match tokio::time::timeout(clocks.total.min(clocks.idle), self.0.out.reserve()).await {
+                Ok(room) => room,
+                Err(_) => return Err(RequestError::Timeout { after: clocks.from.elapsed(), sent: false }),
+            },
+        };
+        room.map_err(|_| RequestError::NotSent(self.why_closed()))
     }
 
     /// Sends a notification, unless the queue is full or the conversation over.
@@ -231,9 +289,9 @@ impl Peer {
     }
 
     /// Sends a request whose answer nobody waits for.
-    pub(crate) fn ask(&self, method: &str, params: Params<'_>, era: Era) {
+    pub(crate) fn ask(&self, method: &str, params: Params<'_>, speech: impl Into<Speech>) {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        self.post(wire::request(id, method, params, era));
+        self.post(wire::request(id, method, params, speech.into()));
     }
 
     /// Answers a request of the other side.
@@ -255,7 +313,7 @@ impl Peer {
 
     /// Whether it is over.
     pub(crate) fn is_closed(&self) -> bool {
-        self.0.closed.borrow().is_some()
+        self.0.over.load(Ordering::Acquire)
     }
 
     /// Calls in flight.
@@ -277,7 +335,7 @@ impl Peer {
             if slot.sent {
                 self.cancel(id);
             }
-            let timeout = RequestError::Timeout { after: now - slot.began, sent: slot.sent };
+            let timeout = RequestError::Timeout { after: now - slot.clocks.from, sent: slot.sent };
             let _ = slot.reply.send(Outcome::Error(timeout));
         }
     }
@@ -292,7 +350,10 @@ impl Peer {
 
     fn post(&self, line: Line) {
         // A flood of questions must not make us wait; what finds no room was not worth it.
-        let _ = self.0.out.try_send(Outgoing { id: None, line });
+        self.0.unwritten.fetch_add(1, Ordering::SeqCst);
+        if self.0.out.try_send(Outgoing { id: None, line }).is_err() {
+            self.0.unwritten.fetch_sub(1, Ordering::SeqCst);
+        }
     }
 
     fn why_closed(&self) -> Closed {
@@ -314,6 +375,7 @@ impl Drop for Ticket<'_> {
             return;
         }
         let slot = self.peer.0.lock().slots.remove(&self.id);
+        self.peer.0.tell_end();
         // Only what may have been received needs to be stopped, and an initialize cannot be.
         if slot.is_some_and(|slot| slot.sent) && self.method != "initialize" {
             self.peer.cancel(self.id);
@@ -322,6 +384,33 @@ impl Drop for Ticket<'_> {
 }
 
 impl Shared {
+    /// Hands the line of a call that is alone straight over; gives the slot back when that cannot be. With
+    /// others in flight the writer does better: it hands many over at once. The writer waits for this lock
+    /// before it writes, so lines never mix.
+    fn send_alone(&self, id: u64, line: &Line, mut slot: Slot) -> Result<Result<(), Slot>, RequestError> {
+        let mut pending = self.lock();
+        let alone = pending.slots.is_empty() && self.unwritten.load(Ordering::SeqCst) == 0;
+        slot.sent = alone && pending.shortcut.as_mut().is_some_and(|shortcut| shortcut.take(&line.0));
+        if !slot.sent {
+            return Ok(Err(slot));
+        }
+        self.wait_for(&mut pending, id, slot).map(Ok)
+    }
+
+    /// Takes note of a call, unless the conversation is over.
+    fn wait_for(&self, pending: &mut Pending, id: u64, slot: Slot) -> Result<(), RequestError> {
+        if let Some(closed) = &pending.closed {
+            return Err(RequestError::NotSent(closed.clone()));
+        }
+        let deadline = slot.deadline();
+        pending.slots.insert(id, slot);
+        if pending.alarm.is_none_or(|alarm| deadline < alarm) {
+            pending.alarm = Some(deadline);
+            self.earlier.notify_one();
+        }
+        Ok(())
+    }
+
     fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -330,6 +419,7 @@ impl Shared {
     fn close(&self, closed: Closed) {
         let mut pending = self.lock();
         let closed = pending.closed.get_or_insert(closed).clone();
+        pending.shortcut = None;
         for (_, slot) in pending.slots.drain() {
             let error = if slot.sent {
                 RequestError::Lost(closed.clone())
@@ -339,7 +429,14 @@ impl Shared {
             let _ = slot.reply.send(Outcome::Error(error));
         }
         drop(pending);
+        self.over.store(true, Ordering::Release);
         self.closed.send_if_modified(|seen| seen.is_none().then(|| *seen = Some(closed)).is_some());
+    }
+
+    fn tell_end(&self) {
+        if 0 < self.questions.load(Ordering::Relaxed) {
+            self.ended.notify_waiters();
+        }
     }
 
     fn finish(&self, id: u64, outcome: Outcome) {
@@ -362,7 +459,7 @@ impl Shared {
         if method == "notifications/progress" {
             slot.heard = Instant::now();
         }
-        if let Some(notes) = &slot.notes {
+        if let Some(notes) = &slot.voice.notes {
             // A flood fills the mailbox and the rest is dropped; the call itself goes on.
             let _ = notes.try_send(Note { method: method.to_owned(), params: params.to_owned() });
         }

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::ask::Offers;
 use super::era::Era;
 
 /// Who we say we are.
@@ -12,11 +13,24 @@ pub(crate) const CLIENT_INFO: &str =
 #[derive(Debug)]
 pub(crate) struct Line(pub(crate) Vec<u8>);
 
-/// The parameters of a request, by key, each already JSON.
+/// The parameters of a request, by key, each already JSON. Those under `_meta` are added to ours.
 pub(crate) type Params<'a> = &'a [(&'a str, &'a str)];
 
+/// How a request is put: with which version, and with what the server may ask in return.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Speech {
+    pub(crate) era: Era,
+    pub(crate) offers: Offers,
+}
+
+impl From<Era> for Speech {
+    fn from(era: Era) -> Self {
+        Self { era, offers: Offers::default() }
+    }
+}
+
 /// A request of ours. The progress token is the id, so that a note finds its call without a table.
-pub(crate) fn request(id: u64, method: &str, params: Params<'_>, era: Era) -> Line {
+pub(crate) fn request(id: u64, method: &str, params: Params<'_>, speech: Speech) -> Line {
     let size: usize = params.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
     let mut line = Vec::with_capacity(size + method.len() + 320);
     push(&mut line, r#"{"jsonrpc":"2.0","id":"#);
@@ -24,7 +38,7 @@ pub(crate) fn request(id: u64, method: &str, params: Params<'_>, era: Era) -> Li
     push(&mut line, r#","method":""#);
     push(&mut line, method);
     push(&mut line, r#"","params":{"#);
-    for (key, value) in params {
+    for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
         line.push(b'"');
         push(&mut line, key);
         push(&mut line, "\":");
@@ -33,17 +47,28 @@ pub(crate) fn request(id: u64, method: &str, params: Params<'_>, era: Era) -> Li
     }
     push(&mut line, r#""_meta":{"progressToken":"#);
     push_number(&mut line, id);
-    if let Era::Modern = era {
+    if let Era::Modern = speech.era {
         push(&mut line, r#","io.modelcontextprotocol/protocolVersion":""#);
         push(&mut line, super::era::MODERN);
-        push(
-            &mut line,
-            r#"","io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/clientInfo":"#,
-        );
+        push(&mut line, r#"","io.modelcontextprotocol/clientCapabilities":"#);
+        push(&mut line, speech.offers.json());
+        push(&mut line, r#","io.modelcontextprotocol/clientInfo":"#);
         push(&mut line, CLIENT_INFO);
+    }
+    // What the caller adds stands beside our own keys, not instead of them.
+    let meta = params.iter().find(|(key, _)| *key == "_meta").map_or("", |(_, meta)| inside(meta));
+    if !meta.is_empty() {
+        line.push(b',');
+        push_flat(&mut line, meta);
     }
     push(&mut line, "}}}\n");
     Line(line)
+}
+
+/// What stands between the braces of an object.
+fn inside(object: &str) -> &str {
+    let object = object.trim();
+    object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().trim()
 }
 
 /// A notification of ours.
@@ -81,6 +106,9 @@ pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line 
 
 /// A text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+        return ["\"", text, "\""].concat();
+    }
     serde_json::to_string(text).unwrap_or_default()
 }
 

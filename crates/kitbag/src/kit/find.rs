@@ -52,7 +52,7 @@ impl Kitbag {
                 let away: Vec<String> =
                     faults.filter_map(|fault| Some(format!("{} {}", fault.server?, fault.message))).collect();
                 // A name that begins with the name of a server that is away was meant as it stands.
-                let meant = !away.is_empty() && candidates.len() < self.links.len();
+                let meant = !away.is_empty() && candidates.len() < self.leases.len();
                 let near = nearest(name, shown.iter().map(String::as_str)).map(str::to_owned);
                 let near = near.filter(|_| !meant);
                 Err(FindError::NotFound { name: name.to_owned(), near, away })
@@ -61,8 +61,8 @@ impl Kitbag {
     }
 
     fn candidates(&self, name: &str) -> Vec<&Link> {
-        let names = could_have(self.links.iter().map(Link::name), name);
-        self.links.iter().filter(|link| names.contains(link.name())).collect()
+        let names = could_have(self.links().map(Link::name), name);
+        self.links().filter(|link| names.contains(link.name())).collect()
     }
 
     /// Exactly, then without regard to `-`, `_` and case, then by the tool's own name; each only if one fits.

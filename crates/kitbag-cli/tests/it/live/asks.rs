@@ -1,9 +1,12 @@
-//! Servers that ask for what nobody offered.
+//! Servers that ask: for what nobody offered, and for what somebody does.
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kitbag::ErrorKind;
+use kitbag::connect::{Answer, Ask, Call, Question, Responder};
+use kitbag::{ErrorKind, Kitbag, Options};
 use serde_json::json;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::farm::Use as _;
 use super::{Farm, calm, said, until};
@@ -47,5 +50,117 @@ async fn t16_a_server_that_keeps_asking_gets_no_answer_of_ours() {
     assert!(error.message.contains("asks for input"), "{error}");
     kit.lives("x").await;
     assert_eq!(farm.count("x", "asked"), 1);
+    farm.close(kit).await;
+}
+
+/// Answers with what it was asked, and keeps count.
+struct Echoes {
+    offers: Vec<Ask>,
+    heard: Mutex<Vec<Question>>,
+}
+
+impl Echoes {
+    fn of(offers: &[Ask]) -> Arc<Self> {
+        Arc::new(Self { offers: offers.to_vec(), heard: Mutex::default() })
+    }
+}
+
+impl Responder for Echoes {
+    fn answers(&self) -> &[Ask] {
+        &self.offers
+    }
+
+    fn answer(&self, question: Question) -> Answer<'_> {
+        let text = match question.ask {
+            Ask::Sampling => {
+                json!({"role": "assistant", "model": "m", "content": {"type": "text", "text": "4"}})
+            }
+            Ask::Elicitation => json!({"action": "accept", "content": {"name": "Ada"}}),
+            Ask::Roots => json!({"roots": [{"uri": "file:///work"}]}),
+        };
+        self.heard.lock().unwrap().push(question);
+        Box::pin(async move { Ok(to_raw_value(&text).unwrap()) })
+    }
+}
+
+const ALL: [Ask; 3] = [Ask::Sampling, Ask::Elicitation, Ask::Roots];
+
+#[tokio::test]
+async fn t16_whoever_answers_is_asked_for_the_call_that_caused_it() {
+    for era in ["legacy", "modern"] {
+        let farm = Farm::of("x", &["--era", era]);
+        let echoes = Echoes::of(&ALL);
+        let options = Options { responder: Some(echoes.clone()), ..farm.options(calm()) };
+        let kit = Kitbag::start(farm.setup(), options);
+        for (what, answer) in [("sampling", "\"4\""), ("elicitation", "\"Ada\""), ("roots", "file:///work")] {
+            let reply = kit.ask("x", "ask", json!({"what": what})).await.unwrap();
+            assert!(said(&reply).contains(answer), "{era} {what}: {}", said(&reply));
+        }
+        let heard = echoes.heard.lock().unwrap().clone();
+        let asked: Vec<Ask> = heard.iter().map(|question| question.ask).collect();
+        assert_eq!(asked, ALL, "{era}");
+        assert!(heard.iter().all(|question| question.tool.as_deref() == Some("ask")), "{era}: {heard:?}");
+        assert!(heard.iter().all(|question| question.server.as_str() == "x"));
+        farm.close(kit).await;
+    }
+}
+
+#[tokio::test]
+async fn t16_only_what_is_offered_is_answered_and_only_so_often() {
+    let farm = Farm::of("x", &["--era", "legacy"]);
+    let roots = Echoes::of(&[Ask::Roots]);
+    let options = Options { responder: Some(roots.clone()), ..farm.options(calm()) };
+    let kit = Kitbag::start(farm.setup(), options);
+    let reply = kit.ask("x", "ask", json!({"what": "sampling"})).await.unwrap();
+    assert!(said(&reply).contains("-32601"), "{}", said(&reply));
+    assert_eq!(roots.heard.lock().unwrap().len(), 0);
+    farm.close(kit).await;
+
+    let farm = Farm::of("x", &["--fault", "s27:form", "--era", "modern"]);
+    let mut limits = calm();
+    limits.rounds = 3;
+    let echoes = Echoes::of(&ALL);
+    let options = Options { responder: Some(echoes.clone()), ..farm.options(limits) };
+    let kit = Kitbag::start(farm.setup(), options);
+    let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::ServerError, "{error}");
+    assert!(error.message.contains("keeps asking"), "{error}");
+    assert!(echoes.heard.lock().unwrap().len() <= 4);
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t16_links_that_are_not_of_the_web_are_never_passed_on() {
+    let farm = Farm::of("x", &["--fault", "s27:url", "--era", "legacy"]);
+    let mut limits = calm();
+    limits.wait_total = Duration::from_secs(1);
+    let echoes = Echoes::of(&ALL);
+    let options = Options { responder: Some(echoes.clone()), ..farm.options(limits) };
+    let kit = Kitbag::start(farm.setup(), options);
+    kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
+    let heard = echoes.heard.lock().unwrap().clone();
+    assert!(!heard.is_empty());
+    assert!(heard.iter().all(|question| question.params.get().contains("\"http://")), "{heard:?}");
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t16_with_several_callers_waiting_nobody_is_asked() {
+    let farm = Farm::of("x", &["--era", "legacy"]);
+    let (ada, bob) = (Echoes::of(&ALL), Echoes::of(&ALL));
+    let options = Options { responder: Some(ada.clone()), ..farm.options(calm()) };
+    let kit = Kitbag::start(farm.setup(), options);
+    kit.wait(LONG).await;
+    let link = kit.links().next().unwrap();
+    let (slow, what) = (json!({"ms": 1500}).to_string(), json!({"what": "roots"}).to_string());
+    let (slow, what) = (RawValue::from_string(slow).unwrap(), RawValue::from_string(what).unwrap());
+    let waiting = link.call(Call::new("sleep", &slow));
+    let asking = async {
+        until(LONG, || link.in_flight() == 1).await;
+        link.call(Call { responder: Some(bob.clone()), ..Call::new("ask", &what) }).await.unwrap()
+    };
+    let (_, reply) = tokio::join!(waiting, asking);
+    assert!(said(&reply).contains("several callers wait"), "{}", said(&reply));
+    assert_eq!(ada.heard.lock().unwrap().len() + bob.heard.lock().unwrap().len(), 0);
     farm.close(kit).await;
 }

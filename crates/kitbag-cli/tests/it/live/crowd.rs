@@ -60,12 +60,11 @@ fn t02_the_good_server_is_unharmed_among_all_hostile_ones() {
         assert_eq!(kit.link("s05").status().state, LinkState::Starting);
         assert_eq!(kit.link("s12-start").status().state, LinkState::Starting);
         // Every hostile server is called while the good one works.
-        let hostile = kit.links().iter().filter(|link| link.name().as_str() != "good");
+        let hostile = kit.links().filter(|link| link.name().as_str() != "good");
         let attacks = hostile.map(|link| kit.ask(link.name().as_str(), "echo", json!({"message": "x"})));
         let attacks = join_all(attacks.collect());
         let (outcomes, ()) = tokio::join!(attacks, hundred(&kit));
-        for (link, outcome) in kit.links().iter().filter(|link| link.name().as_str() != "good").zip(outcomes)
-        {
+        for (link, outcome) in kit.links().filter(|link| link.name().as_str() != "good").zip(outcomes) {
             if let Err(error) = outcome {
                 assert!(!error.message.is_empty() && error.server == *link.name(), "{error:?}");
             }

@@ -150,7 +150,7 @@ async fn s2_23_a_repeatable_call_is_made_again_after_a_cut() {
     let kit = farm.open(fast()).await;
     for link in kit.links() {
         let arguments = raw(&json!({"token": "again"}));
-        let call = Call { tool: "count", arguments: &arguments, repeatable: true, notes: None };
+        let call = Call { repeatable: true, ..Call::new("count", &arguments) };
         let server = ServerName::parse(link.name().as_str()).unwrap();
         let reply = kit.call(&server, call).await;
         let reply = reply.unwrap_or_else(|error| panic!("{server}: {} {error}", error.kind.as_str()));

@@ -173,13 +173,13 @@ pub(crate) trait Use {
 impl Use for Kitbag {
     #[track_caller]
     fn link(&self, name: &str) -> &Link {
-        let found = self.links().iter().find(|link| link.name().as_str() == name);
+        let found = self.links().find(|link| link.name().as_str() == name);
         found.unwrap_or_else(|| panic!("no link {name}"))
     }
 
     async fn ask(&self, server: &str, tool: &str, arguments: Value) -> Result<Reply, CallError> {
         let arguments = raw(&arguments);
-        let call = Call { tool, arguments: &arguments, repeatable: false, notes: None };
+        let call = Call::new(tool, &arguments);
         self.call(&ServerName::parse(server).unwrap(), call).await
     }
 
@@ -191,7 +191,7 @@ impl Use for Kitbag {
         notes: mpsc::Sender<Note>,
     ) -> Result<Reply, CallError> {
         let arguments = raw(&arguments);
-        let call = Call { tool, arguments: &arguments, repeatable: false, notes: Some(notes) };
+        let call = Call { notes: Some(notes), ..Call::new(tool, &arguments) };
         self.call(&ServerName::parse(server).unwrap(), call).await
     }
 

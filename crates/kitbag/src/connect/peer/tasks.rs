@@ -1,15 +1,20 @@
 //! The tasks behind a conversation: one writes, one reads, one watches the clocks.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::value::RawValue;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::super::ask::Ask;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::message::{Message, NotAMessage, decode, sniff_id};
 use super::{Inbound, LAST_WORDS, Outcome, Peer, RequestError, Shared};
+
+/// Comes when the conversation is over.
+type Ended = oneshot::Receiver<()>;
 
 /// Hands lines over, as many at once as are waiting.
 pub(super) async fn write(
@@ -17,16 +22,14 @@ pub(super) async fn write(
     mut queue: mpsc::Receiver<Outgoing>,
     shared: Arc<Shared>,
     broken: CancellationToken,
+    mut ended: Ended,
 ) {
     let mut batch = Vec::with_capacity(64);
-    // Registered once: setting it up anew for every line would cost more than the line.
-    let ended = broken.cancelled();
-    tokio::pin!(ended);
     loop {
         let more = tokio::select! {
             biased;
             more = queue.recv_many(&mut batch, 64) => more,
-            () = &mut ended => break,
+            _ = &mut ended => break,
         };
         if more == 0 {
             break;
@@ -35,9 +38,10 @@ pub(super) async fn write(
         let sent = tokio::select! {
             biased;
             sent = sink.send(&mut batch) => sent,
-            () = &mut ended => break,
+            _ = &mut ended => break,
         };
         batch.clear();
+        shared.unwritten.fetch_sub(more, Ordering::SeqCst);
         if let Err(Unsent { ids, closed }) = sent {
             unmark(&shared, &ids);
             // Mostly the program has ended, and the reader is about to learn how.
@@ -49,8 +53,8 @@ pub(super) async fn write(
     }
 }
 
-/// Ends calls that took too long.
-pub(super) async fn watch_clocks(peer: Peer, broken: CancellationToken) {
+/// Ends calls that took too long. What it holds is let go when the conversation is over.
+pub(super) async fn watch_clocks(peer: Peer, broken: CancellationToken, _hold: [oneshot::Sender<()>; 2]) {
     loop {
         let alarm = peer.0.lock().alarm;
         tokio::select! {
@@ -98,16 +102,15 @@ pub(super) async fn read(
     inbound: Arc<dyn Inbound>,
     shared: Arc<Shared>,
     broken: CancellationToken,
+    mut ended: Ended,
 ) {
     let limits = shared.limits;
     let peer = Peer(shared.clone());
-    let ended = broken.cancelled();
-    tokio::pin!(ended);
     let (closed, over) = loop {
         let incoming = tokio::select! {
             biased;
             incoming = source.next() => incoming,
-            () = &mut ended => break (Closed("the connection was ended".to_owned()), false),
+            _ = &mut ended => break (Closed("the connection was ended".to_owned()), false),
         };
         match incoming {
             Incoming::Closed(closed) => break (closed, true),
@@ -143,6 +146,9 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
             }
         }
         Ok(Message::Request { id, method, params }) => {
+            if let Some(ask) = Ask::of(&method) {
+                return peer.take_question(id, ask, params);
+            }
             if let Some(outcome) = inbound.request(id, &method, params) {
                 peer.answer(id, outcome.as_deref().map_err(|(code, message)| (*code, message.as_str())));
             }

@@ -76,7 +76,7 @@ fn stage() -> Stage {
     let (open, written) = (Arc::new(Semaphore::new(0)), Arc::<StdMutex<Vec<String>>>::default());
     let (says, script) = mpsc::channel(16);
     let deaf = Arc::new(Deaf::default());
-    let bounds = Bounds { line: 1 << 20, depth: 64, queue: 8 };
+    let bounds = Bounds { line: 1 << 20, depth: 64, queue: 8, questions: 2 };
     let sink = Gate { open: open.clone(), written: written.clone() };
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let peer = Peer::start(sink, Script(script), deaf.clone(), bounds, &tasks, &stop);
@@ -84,11 +84,11 @@ fn stage() -> Stage {
 }
 
 fn clocks(ms: u64) -> Clocks {
-    Clocks { idle: Duration::from_millis(ms), total: Duration::from_millis(ms) }
+    Clocks::of(Duration::from_millis(ms))
 }
 
 async fn ask(stage: &Stage, method: &str, ms: u64) -> Result<Box<RawValue>, RequestError> {
-    stage.peer.request(method, &[], Era::Legacy, clocks(ms), None).await
+    stage.peer.request(method, &[], super::super::era::Era::Legacy, clocks(ms), Voice::default()).await
 }
 
 /// It was reported as not delivered, so it must not be delivered later.

@@ -1,0 +1,185 @@
+//! What a server may ask of whoever called it, in the middle of a call: a model's words, a person's input,
+//! the folders it may look at. Refused unless somebody is there to answer.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use kitbag_core::ServerName;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+#[cfg(test)]
+mod tests;
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ask {
+    /// Words of a model (`sampling/createMessage`).
+    Sampling,
+    /// Input of a person (`elicitation/create`).
+    Elicitation,
+    /// The folders a server may look at (`roots/list`).
+    Roots,
+}
+
+impl Ask {
+    pub(crate) fn of(method: &str) -> Option<Self> {
+        match method {
+            "sampling/createMessage" => Some(Self::Sampling),
+            "elicitation/create" => Some(Self::Elicitation),
+            "roots/list" => Some(Self::Roots),
+            _ => None,
+        }
+    }
+
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sampling => "sampling",
+            Self::Elicitation => "elicitation",
+            Self::Roots => "roots",
+        }
+    }
+}
+
+/// A question of a server.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// Who asks.
+    pub server: ServerName,
+    /// In which call, by the server's own name of the tool; none when several of the same caller are in flight
+    /// and the server does not say.
+    pub tool: Option<String>,
+    /// For what.
+    pub ask: Ask,
+    /// With what, as received.
+    pub params: Box<RawValue>,
+}
+
+/// An answer on its way: a result as the protocol has it for this question, or why there is none.
+pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Box<RawValue>, String>> + Send + 'a>>;
+
+/// Answers for whoever made a call.
+pub trait Responder: Send + Sync + 'static {
+    /// What it answers at all. Servers are told, and ask for nothing else.
+    fn answers(&self) -> &[Ask];
+
+    /// Answers one question. The call waits for it, up to its total clock.
+    fn answer(&self, question: Question) -> Answer<'_>;
+}
+
+/// What we tell a server it may ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Offers {
+    sampling: bool,
+    elicitation: bool,
+    roots: bool,
+}
+
+impl Offers {
+    pub(crate) fn of(responder: Option<&Arc<dyn Responder>>) -> Self {
+        let answers = |ask| responder.is_some_and(|responder| responder.answers().contains(&ask));
+        Self {
+            sampling: answers(Ask::Sampling),
+            elicitation: answers(Ask::Elicitation),
+            roots: answers(Ask::Roots),
+        }
+    }
+
+    /// As the protocol's capabilities.
+    pub(crate) fn json(self) -> &'static str {
+        match (self.sampling, self.elicitation, self.roots) {
+            (false, false, false) => "{}",
+            (false, false, true) => r#"{"roots":{}}"#,
+            (false, true, false) => r#"{"elicitation":{"form":{},"url":{}}}"#,
+            (false, true, true) => r#"{"elicitation":{"form":{},"url":{}},"roots":{}}"#,
+            (true, false, false) => r#"{"sampling":{}}"#,
+            (true, false, true) => r#"{"sampling":{},"roots":{}}"#,
+            (true, true, false) => r#"{"sampling":{},"elicitation":{"form":{},"url":{}}}"#,
+            (true, true, true) => r#"{"sampling":{},"elicitation":{"form":{},"url":{}},"roots":{}}"#,
+        }
+    }
+}
+
+/// Who answers for one call.
+pub(crate) struct Asked {
+    pub(crate) responder: Arc<dyn Responder>,
+    pub(crate) server: ServerName,
+    pub(crate) tool: String,
+}
+
+/// Puts a question to whoever answers; the answer in the protocol's words, or why there is none.
+pub(crate) async fn put(responder: &dyn Responder, question: Question) -> Result<Box<RawValue>, String> {
+    let ask = question.ask;
+    if !responder.answers().contains(&ask) {
+        return Err(format!("{} is not offered", ask.as_str()));
+    }
+    // A link is for a person to open in a browser; anything but the web's own kind would be a trap.
+    if ask == Ask::Elicitation && !leads_to_the_web(&question.params) {
+        return Err("only http and https links are passed on".to_owned());
+    }
+    match responder.answer(question).await {
+        Err(_) if ask == Ask::Elicitation => {
+            RawValue::from_string(r#"{"action":"decline"}"#.to_owned()).map_err(|error| error.to_string())
+        }
+        answer => answer,
+    }
+}
+
+fn leads_to_the_web(params: &RawValue) -> bool {
+    #[derive(Deserialize)]
+    struct Form {
+        #[serde(default)]
+        url: Option<String>,
+    }
+    let web = |url: &str| {
+        let scheme = url.split_once("://").map_or("", |(scheme, _)| scheme);
+        scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
+    };
+    serde_json::from_str::<Form>(params.get()).is_ok_and(|form| form.url.is_none_or(|url| web(&url)))
+}
+
+/// A result that is a question in return.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InputRequired<'a> {
+    #[serde(borrow, default)]
+    pub(crate) input_requests: std::collections::BTreeMap<String, InputRequest<'a>>,
+    #[serde(borrow, default)]
+    pub(crate) request_state: Option<&'a RawValue>,
+}
+
+/// One of the questions in it.
+#[derive(Deserialize)]
+pub(crate) struct InputRequest<'a> {
+    pub(crate) method: String,
+    #[serde(borrow, default)]
+    pub(crate) params: Option<&'a RawValue>,
+}
+
+/// The parameters that answer such a result.
+pub(crate) struct Responses {
+    pub(crate) responses: String,
+    pub(crate) state: Option<String>,
+}
+
+/// Answers every question in a result; why the call cannot go on otherwise.
+pub(crate) async fn answer_all(result: &RawValue, asked: &Asked) -> Result<Responses, String> {
+    let required: InputRequired<'_> = serde_json::from_str(result.get())
+        .map_err(|_| "asks for input in a way that cannot be read".to_owned())?;
+    let mut responses = Vec::new();
+    for (key, request) in &required.input_requests {
+        let Some(ask) = Ask::of(&request.method) else {
+            return Err(format!("asks for {}, which nobody here can give", request.method));
+        };
+        let params = request.params.unwrap_or(RawValue::NULL).to_owned();
+        let question = Question { server: asked.server.clone(), tool: Some(asked.tool.clone()), ask, params };
+        let answer = put(&*asked.responder, question)
+            .await
+            .map_err(|why| format!("asks for {}, which was refused: {why}", ask.as_str()))?;
+        responses.push(format!("{}:{}", super::wire::quoted(key), answer.get()));
+    }
+    let state = required.request_state.map(|state| state.get().to_owned());
+    Ok(Responses { responses: format!("{{{}}}", responses.join(",")), state })
+}

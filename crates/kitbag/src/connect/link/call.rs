@@ -1,0 +1,214 @@
+//! One call on its way: through the gate, onto whatever conversation there is, again when it certainly was not
+//! delivered, and back and forth while the server asks something in return.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use kitbag_core::{ErrorKind, ServerName};
+use memchr::memmem;
+use serde_json::value::RawValue;
+use tokio::sync::{SemaphorePermit, mpsc};
+use tokio::time::Instant;
+
+use super::super::ask::{self, Asked, Responder, Responses};
+use super::super::era::{self, Era};
+use super::super::open::Session;
+use super::super::peer::{Clocks, Note, RequestError, Voice};
+use super::super::wire::quoted;
+use super::Link;
+
+/// A call to a tool, by the server's own name for it.
+pub struct Call<'a> {
+    /// The tool.
+    pub tool: &'a str,
+    /// Its arguments, a JSON object.
+    pub arguments: &'a RawValue,
+    /// What goes with it into `_meta`, a JSON object.
+    pub meta: Option<&'a RawValue>,
+    /// Whether it may be made twice: the operator's word.
+    pub repeatable: bool,
+    /// Where notes go while it runs.
+    pub notes: Option<mpsc::Sender<Note>>,
+    /// Who answers when the server asks something in return; whoever the link was opened with otherwise.
+    pub responder: Option<Arc<dyn Responder>>,
+}
+
+impl<'a> Call<'a> {
+    /// A call that is made once, heard by nobody.
+    pub fn new(tool: &'a str, arguments: &'a RawValue) -> Self {
+        Self { tool, arguments, meta: None, repeatable: false, notes: None, responder: None }
+    }
+}
+
+/// What a call came back with.
+#[derive(Debug)]
+pub struct Reply {
+    /// The result, as received.
+    pub result: Box<RawValue>,
+    /// How often it had to be sent again.
+    pub retries: u32,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Why a call has no result.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{server}: {message}")]
+pub struct CallError {
+    /// Which way it went wrong.
+    pub kind: ErrorKind,
+    /// Whose server.
+    pub server: ServerName,
+    /// Which tool, by the server's own name.
+    pub tool: String,
+    /// The root cause, in one line without secrets.
+    pub message: String,
+    /// The server's own code, when it answered with an error.
+    pub code: Option<i64>,
+}
+
+impl Link {
+    /// Calls a tool. It ends with a result or an error, within the call clocks, and never runs twice unless it
+    /// may. Dropping the future cancels it, also for the server.
+    pub async fn call(&self, call: Call<'_>) -> Result<Reply, CallError> {
+        let began = Instant::now();
+        let end = began + self.0.around.limits.wait_total;
+        let responder = call.responder.as_ref().or(self.0.around.responder.as_ref());
+        let asked = responder.map(|responder| {
+            let (responder, server) = (responder.clone(), self.0.name.clone());
+            Arc::new(Asked { responder, server, tool: call.tool.to_owned() })
+        });
+        let mut trip = Trip { link: self, call: &call, asked, end, from: began, retries: 0 };
+        let _permit = trip.gate().await?;
+        let mut responses = None;
+        for _ in 0..=self.0.around.limits.rounds {
+            let (result, era) = trip.ask(responses.as_ref()).await?;
+            if !asks_back(&result, era) {
+                let now = Instant::now();
+                self.0.last_good.store(micros(now - self.0.born.0), Ordering::Relaxed);
+                return Ok(Reply { result, retries: trip.retries, took: now - began });
+            }
+            responses = Some(trip.respond(&result).await?);
+        }
+        Err(self.error(&call, ErrorKind::ServerError, "keeps asking for input".to_owned()))
+    }
+
+    fn explain(&self, call: &Call<'_>, session: &Session, error: RequestError) -> CallError {
+        let message = session.redactor.line(error.to_string().as_bytes());
+        let kind = match error {
+            RequestError::NotSent(_) => ErrorKind::Unavailable,
+            RequestError::Lost(_) | RequestError::Timeout { sent: true, .. } => ErrorKind::OutcomeUnknown,
+            RequestError::Timeout { sent: false, .. } => ErrorKind::Timeout,
+            RequestError::BadAnswer(_) => ErrorKind::BadAnswer,
+            RequestError::TooLarge { .. } => ErrorKind::TooLarge,
+            RequestError::Remote { code, .. } => {
+                return CallError { code: Some(code), ..self.error(call, ErrorKind::ServerError, message) };
+            }
+        };
+        self.error(call, kind, message)
+    }
+
+    fn error(&self, call: &Call<'_>, kind: ErrorKind, message: String) -> CallError {
+        CallError { kind, server: self.0.name.clone(), tool: call.tool.to_owned(), message, code: None }
+    }
+}
+
+/// What a call carries from try to try.
+struct Trip<'a> {
+    link: &'a Link,
+    call: &'a Call<'a>,
+    asked: Option<Arc<Asked>>,
+    end: Instant,
+    /// When the try began; the idle clock runs from here.
+    from: Instant,
+    retries: u32,
+}
+
+impl<'a> Trip<'a> {
+    /// A place among the calls that may be in flight at once.
+    async fn gate(&mut self) -> Result<SemaphorePermit<'a>, CallError> {
+        let gate = &self.link.0.gate;
+        if let Ok(permit) = gate.try_acquire() {
+            return Ok(permit);
+        }
+        let permit = tokio::time::timeout_at(self.end, gate.acquire()).await;
+        self.from = Instant::now();
+        let why = || "too many calls to this server are in flight".to_owned();
+        permit.ok().and_then(Result::ok).ok_or_else(|| self.link.error(self.call, ErrorKind::Timeout, why()))
+    }
+
+    /// Puts the call until it is answered; again only if that does no harm.
+    async fn ask(&mut self, responses: Option<&Responses>) -> Result<(Box<RawValue>, Era), CallError> {
+        let name = quoted(self.call.tool);
+        let arguments = ("arguments", self.call.arguments.get());
+        let meta = ("_meta", self.call.meta.map_or("", RawValue::get));
+        let first = [("name", name.as_str()), arguments, meta];
+        let again = responses.map(|responses| {
+            let state = responses.state.as_deref().map(|state| ("requestState", state));
+            let responses = ("inputResponses", responses.responses.as_str());
+            first.into_iter().chain([responses]).chain(state).collect::<Vec<_>>()
+        });
+        let params = again.as_deref().unwrap_or(&first);
+        loop {
+            let session = self.session().await?;
+            let left = self.end.saturating_duration_since(self.from);
+            let idle = self.link.0.around.limits.wait_idle.min(left);
+            let clocks = Clocks { from: self.from, idle, total: left };
+            let voice = Voice { notes: self.call.notes.clone(), asked: self.asked.clone() };
+            let answer = session.peer.request("tools/call", params, session.speech, clocks, voice).await;
+            let error = match answer {
+                Ok(result) => return Ok((result, session.speech.era)),
+                Err(error) => error,
+            };
+            let again = match &error {
+                RequestError::NotSent(_) => true,
+                RequestError::Lost(_) => self.call.repeatable,
+                _ => false,
+            };
+            if !again || 1 < self.retries {
+                return Err(self.link.explain(self.call, &session, error));
+            }
+            self.retries += 1;
+            self.link.renewed(&session, self.end).await;
+            self.from = Instant::now();
+        }
+    }
+
+    async fn session(&mut self) -> Result<Arc<Session>, CallError> {
+        if let Some(session) = self.link.current() {
+            return Ok(session);
+        }
+        let until = self.end.min(Instant::now() + self.link.0.around.limits.wait_agent);
+        let session = self.link.session(until).await;
+        self.from = Instant::now();
+        session.map_err(|why| self.link.error(self.call, ErrorKind::Unavailable, why))
+    }
+
+    /// Answers what the server asks in return.
+    async fn respond(&mut self, result: &RawValue) -> Result<Responses, CallError> {
+        let refused = |why: String| self.link.error(self.call, ErrorKind::ServerError, why);
+        let Some(asked) = &self.asked else {
+            return Err(refused("asks for input, which nobody here can give".to_owned()));
+        };
+        let answers = tokio::time::timeout_at(self.end, ask::answer_all(result, asked)).await;
+        let answers = answers.unwrap_or_else(|_| Err("asked for input that nobody gave in time".to_owned()));
+        let answers = answers.map_err(refused)?;
+        self.from = Instant::now();
+        Ok(answers)
+    }
+}
+
+const INPUT_REQUIRED: &str = "\"input_required\"";
+
+/// Whether a result is a question in return. Looked at closely only when the word is there at all.
+fn asks_back(result: &RawValue, era: Era) -> bool {
+    static FINDER: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(INPUT_REQUIRED));
+    era == Era::Modern
+        && FINDER.find(result.get().as_bytes()).is_some()
+        && era::key(result, "resultType").is_some_and(|kind| kind.get() == INPUT_REQUIRED)
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

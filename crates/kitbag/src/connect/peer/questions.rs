@@ -1,0 +1,112 @@
+//! Questions of a server in the middle of a call. Older servers do not say which call they belong to: with
+//! one caller waiting there is no doubt, with several nobody is asked.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use serde_json::value::RawValue;
+use tokio::time::Instant;
+
+use super::super::ask::{self, Ask, Asked, Question};
+use super::{Peer, Shared};
+
+impl Peer {
+    /// Takes a question in; it is answered later, or refused at once.
+    pub(super) fn take_question(&self, id: &RawValue, ask: Ask, params: Option<&RawValue>) {
+        let method = ask.as_str();
+        let refuse = |why: &str| self.answer(id, Err((-32601, &format!("{method} is not offered{why}"))));
+        let (asked, calls) = match self.0.waiting() {
+            Waiting::One(asked, calls) => (asked, calls),
+            Waiting::Nobody => return refuse(""),
+            Waiting::Several => return refuse(" while several callers wait"),
+        };
+        if !asked.responder.answers().contains(&ask) {
+            return refuse("");
+        }
+        if self.0.limits.questions <= self.0.questions.fetch_add(1, Ordering::Relaxed) {
+            self.0.questions.fetch_sub(1, Ordering::Relaxed);
+            return refuse(" while so many others are open");
+        }
+        self.0.pause(&calls, Pause::Begin);
+        let tool = (calls.len() == 1).then(|| asked.tool.clone());
+        let params = params.unwrap_or(RawValue::NULL).to_owned();
+        let question = Question { server: asked.server.clone(), tool, ask, params };
+        let (peer, id) = (self.clone(), id.to_owned());
+        self.0.tasks.spawn(async move {
+            let answer = tokio::select! {
+                answer = ask::put(&*asked.responder, question) => answer,
+                () = peer.0.stop.cancelled() => return,
+                // Whoever asked is no longer waiting.
+                () = peer.ended(&calls) => Err("the call is over".to_owned()),
+            };
+            peer.0.questions.fetch_sub(1, Ordering::Relaxed);
+            peer.0.pause(&calls, Pause::End);
+            match &answer {
+                Ok(result) => peer.answer(&id, Ok(result.get())),
+                Err(why) => peer.answer(&id, Err((-1, why))),
+            }
+        });
+    }
+
+    /// Waits until none of these calls is waiting any more.
+    async fn ended(&self, calls: &[u64]) {
+        loop {
+            let ended = self.0.ended.notified();
+            tokio::pin!(ended);
+            // Registered before looking, so that no end is missed.
+            ended.as_mut().enable();
+            if calls.iter().all(|call| !self.0.lock().slots.contains_key(call)) {
+                return;
+            }
+            ended.await;
+        }
+    }
+}
+
+enum Waiting {
+    Nobody,
+    One(Arc<Asked>, Vec<u64>),
+    Several,
+}
+
+enum Pause {
+    Begin,
+    End,
+}
+
+impl Shared {
+    /// Who is waiting for this server.
+    fn waiting(&self) -> Waiting {
+        let pending = self.lock();
+        let mut found: Option<(Arc<Asked>, Vec<u64>)> = None;
+        for (id, slot) in &pending.slots {
+            let Some(asked) = &slot.voice.asked else { continue };
+            match &mut found {
+                None => found = Some((asked.clone(), vec![*id])),
+                Some((first, calls)) if Arc::ptr_eq(&first.responder, &asked.responder) => calls.push(*id),
+                Some(_) => return Waiting::Several,
+            }
+        }
+        found.map_or(Waiting::Nobody, |(asked, calls)| Waiting::One(asked, calls))
+    }
+
+    /// Stops the idle clock of these calls, or lets it run again.
+    fn pause(&self, calls: &[u64], pause: Pause) {
+        let mut pending = self.lock();
+        for call in calls {
+            let Some(slot) = pending.slots.get_mut(call) else { continue };
+            match pause {
+                Pause::Begin => slot.questions += 1,
+                Pause::End => {
+                    slot.questions -= 1;
+                    slot.heard = Instant::now();
+                    let deadline = slot.deadline();
+                    if pending.alarm.is_none_or(|alarm| deadline < alarm) {
+                        pending.alarm = Some(deadline);
+                        self.earlier.notify_one();
+                    }
+                }
+            }
+        }
+    }
+}
