@@ -8,6 +8,7 @@ pub mod config;
 pub mod fault;
 pub mod model;
 pub mod names;
+pub mod schema;
 pub mod text;
 
 pub use fault::{Fault, FaultKind, Place, Severity, Snippet, Stage};

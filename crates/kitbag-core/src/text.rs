@@ -3,6 +3,7 @@
 
 mod log;
 mod near;
+mod neutral;
 mod redact;
 
 #[cfg(test)]
@@ -11,20 +12,27 @@ mod tests;
 pub use log::redact_log;
 pub(crate) use near::Asked;
 pub use near::nearest;
+pub use neutral::neutral;
 pub(crate) use redact::STAND_INS;
 pub use redact::{
     MASK, line as redact_line, line_to as redact_line_to, looks_secret, names_secret, url as redact_url,
     words as redact_words,
 };
 
-/// Characters that take part in a text without showing: zero-width, bidirectional controls, tags, variation
-/// selectors, fillers. Ordinary blanks are not among them.
+/// Characters that take part in a text without showing: format characters (zero-width, bidirectional, tags,
+/// number signs of some scripts), line and paragraph separators, variation selectors, fillers, and code points
+/// that mean nothing to a reader (private use, noncharacters). Ordinary blanks and controls are not among them.
 pub fn is_hidden(c: char) -> bool {
     matches!(c,
-        '\u{00ad}' | '\u{034f}' | '\u{061c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
+        '\u{00ad}' | '\u{034f}' | '\u{0600}'..='\u{0605}' | '\u{061c}' | '\u{06dd}' | '\u{070f}'
+        | '\u{0890}'..='\u{0891}' | '\u{08e2}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-        | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        | '\u{3164}' | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{110bd}' | '\u{110cd}' | '\u{13430}'..='\u{1343f}'
+        | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+        | '\u{f0000}'..='\u{10ffff}')
+        // The last two code points of every plane are no characters.
+        || 0xfffe <= (c as u32 & 0xffff)
 }
 
 /// The text with every control and hidden character made visible as `\u{…}`, for terminals and logs.

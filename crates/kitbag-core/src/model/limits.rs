@@ -116,4 +116,9 @@ limits! {
     cursor: Bytes = 64 << 10, "the cursor of a page";
     stderr: Bytes = 64 << 10, "the last of a server's stderr, kept in memory";
     log: Bytes = 1 << 20, "the log file of one server";
+    schema_nodes: Items = 20_000, "values in the schema of one tool";
+    schema_bytes: Bytes = 1 << 20, "text in the schema of one tool";
+    schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";
+    schema_ways: Items = 10_000, "ways in which a schema looks at one and the same value";
+    schema_steps: Items = 1_000_000, "steps to check one value against a schema";
 }

@@ -88,3 +88,78 @@ fn hidden_characters_become_visible() {
     assert_eq!(visible("a\u{1b}[31mb\u{202e}"), "a\\u{1b}[31mb\\u{202e}");
     assert_eq!(visible("plain ünïcode"), "plain ünïcode");
 }
+
+/// Unicode 16: the general categories Cf, Zl, Zp and Co, the property Default_Ignorable_Code_Point, and the
+/// noncharacters. Written down here once more, apart from the code, so that both would have to be wrong.
+const UNSEEN: &[(u32, u32)] = &[
+    // Cf
+    (0xad, 0xad),
+    (0x600, 0x605),
+    (0x61c, 0x61c),
+    (0x6dd, 0x6dd),
+    (0x70f, 0x70f),
+    (0x890, 0x891),
+    (0x8e2, 0x8e2),
+    (0x180e, 0x180e),
+    (0x200b, 0x200f),
+    (0x202a, 0x202e),
+    (0x2060, 0x2064),
+    (0x2066, 0x206f),
+    (0xfeff, 0xfeff),
+    (0xfff9, 0xfffb),
+    (0x110bd, 0x110bd),
+    (0x110cd, 0x110cd),
+    (0x13430, 0x1343f),
+    (0x1bca0, 0x1bca3),
+    (0x1d173, 0x1d17a),
+    (0xe0001, 0xe0001),
+    (0xe0020, 0xe007f),
+    // Zl, Zp
+    (0x2028, 0x2029),
+    // Default_Ignorable_Code_Point beyond those
+    (0x34f, 0x34f),
+    (0x115f, 0x1160),
+    (0x17b4, 0x17b5),
+    (0x180b, 0x180f),
+    (0x2065, 0x2065),
+    (0x3164, 0x3164),
+    (0xfe00, 0xfe0f),
+    (0xffa0, 0xffa0),
+    (0xfff0, 0xfff8),
+    (0xe0000, 0xe0fff),
+    // Co
+    (0xe000, 0xf8ff),
+    (0xf0000, 0xffffd),
+    (0x100000, 0x10fffd),
+    // Noncharacters within planes
+    (0xfdd0, 0xfdef),
+];
+
+#[test]
+fn t20_all_of_unicode() {
+    for c in (0..=0x10_ffff).filter_map(char::from_u32) {
+        let code = c as u32;
+        let unseen =
+            UNSEEN.iter().any(|(first, last)| (*first..=*last).contains(&code)) || 0xfffe <= code & 0xffff;
+        assert_eq!(is_hidden(c), unseen, "U+{code:04X}");
+        let text = format!("a{c}b");
+        let want = match c {
+            '\r' => "a\nb".to_owned(),
+            '\n' | '\t' => text.clone(),
+            c if c.is_control() || unseen => "ab".to_owned(),
+            _ => text.clone(),
+        };
+        assert_eq!(neutral(&text), want, "U+{code:04X}");
+        let unseen = |c: char| c.is_control() || is_hidden(c);
+        assert!(!visible(&text).chars().any(unseen), "U+{code:04X}");
+    }
+}
+
+#[test]
+fn t20_lines_end_alike() {
+    let check = |text: &str, want: &str| assert_eq!(neutral(text), want, "{text:?}");
+    check("a\r\nb\rc\n\r\nd\r", "a\nb\nc\n\nd\n");
+    check("plain ünïcode 漢字 🙂", "plain ünïcode 漢字 🙂");
+    check("\u{1b}]8;;http://x\u{7}link", "]8;;http://xlink");
+    assert!(matches!(neutral("a\tb\n"), std::borrow::Cow::Borrowed(_)));
+}

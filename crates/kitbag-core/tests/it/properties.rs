@@ -4,6 +4,7 @@
 mod bombs;
 mod edits;
 mod generate;
+mod schemas;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,0 +1,243 @@
+//! Schemas of tools: checked for size before anything expensive, compiled, asked, repaired, shown.
+//!
+//! A schema comes from a server and is not trusted. It refers to nothing outside itself, its patterns take
+//! linear time, and what it would cost to follow is counted before it is followed.
+
+use std::fmt;
+
+use jsonschema::{Draft, Validator};
+use serde_json::Value;
+
+mod coerce;
+mod copy;
+mod example;
+mod graph;
+mod keyword;
+mod kinds;
+mod neutral;
+mod pattern;
+mod problem;
+mod refs;
+
+#[cfg(test)]
+mod tests;
+
+pub use coerce::{Coercion, coerce, read_property, read_text};
+use copy::{Copy, shown};
+pub use example::example;
+use graph::{Effort, Graph, Survey};
+pub use kinds::property;
+pub use neutral::neutral_schema;
+pub use problem::Problem;
+
+use crate::model::Limits;
+
+/// Why a schema cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SchemaError {
+    /// It has more values than the limit.
+    #[error("the schema has more than {limit} values")]
+    Large {
+        /// The limit.
+        limit: usize,
+    },
+    /// It has more text than the limit.
+    #[error("the schema has more than {limit} bytes of text")]
+    Long {
+        /// The limit.
+        limit: usize,
+    },
+    /// It is nested, or refers on and on, deeper than the limit.
+    #[error("the schema is nested, or refers on, deeper than {limit} levels")]
+    Deep {
+        /// The limit.
+        limit: usize,
+    },
+    /// Its references and choices multiply: one value would be looked at more often than the limit.
+    #[error("the schema has more than {limit} ways to look at one value")]
+    FanOut {
+        /// The limit.
+        limit: usize,
+    },
+    /// A reference leads back to itself without going on to a part of the value.
+    #[error("a reference in the schema leads back to itself")]
+    Loop,
+    /// A reference to another document. Nothing is ever fetched.
+    #[error("the schema refers to {reference:?}, which is outside of it")]
+    External {
+        /// The reference, made visible and cut.
+        reference: String,
+    },
+    /// A reference to a place that is not there.
+    #[error("the schema refers to {reference:?}, which it does not have")]
+    Missing {
+        /// The reference, made visible and cut.
+        reference: String,
+    },
+    /// It is not a schema.
+    #[error("the schema is not valid at {at:?}: {why}")]
+    Invalid {
+        /// A JSON pointer, made visible and cut.
+        at: String,
+        /// What is wrong there.
+        why: String,
+    },
+}
+
+impl SchemaError {
+    fn external(reference: &str) -> Self {
+        Self::External { reference: shown(reference) }
+    }
+
+    fn missing(reference: &str) -> Self {
+        Self::Missing { reference: shown(reference) }
+    }
+
+    fn invalid(at: &str, why: &str) -> Self {
+        Self::Invalid { at: shown(at), why: shown(why) }
+    }
+}
+
+/// A schema that values can be checked against. Compiling takes a moment: do it when the first value comes.
+pub struct Schema {
+    validator: Validator,
+    /// What was compiled; problems look up there what would have been allowed.
+    copy: Value,
+    graph: Graph,
+    notes: Vec<String>,
+}
+
+impl Schema {
+    /// Compiles a schema of any draft; 2020-12 where it names none that is known.
+    pub fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaError> {
+        measure(raw, limits)?;
+        let (survey, graph) = Survey::of(raw, limits)?;
+        let Copy { schema: copy, mut notes, places } = copy::copy(raw, &survey)?;
+        let validator = match Draft::Draft202012.detect(raw) {
+            Draft::Draft202012 | Draft::Unknown => build(&copy, Draft::Draft202012).or_else(|error| {
+                // Many schemas are older than they say, or say nothing.
+                let (draft, name) = older(&copy).ok_or_else(|| error.clone())?;
+                let validator = build(&copy, draft).map_err(|_| error)?;
+                notes.push(format!("the schema is read as {name}"));
+                Ok(validator)
+            }),
+            draft => build(&copy, draft),
+        };
+        let validator = validator.map_err(|error| error.at_its_place(&places))?;
+        Ok(Self { validator, copy, graph, notes })
+    }
+
+    /// What of the schema is not checked, and why: short sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// What is wrong with a value; nothing if it is valid.
+    pub fn check(&self, instance: &Value) -> Vec<Problem> {
+        match self.graph.effort(instance) {
+            Effort::Unbounded => vec![Problem::new("", "is too large to be checked against this schema")],
+            _ if self.validator.is_valid(instance) => Vec::new(),
+            Effort::Small => problem::collect(&self.validator, &self.copy, instance),
+            Effort::Large => vec![Problem::new("", "does not match the schema")],
+        }
+    }
+}
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Schema").field("copy", &self.copy).field("notes", &self.notes).finish_non_exhaustive()
+    }
+}
+
+/// Size and depth of a schema, before anything that recurses or costs.
+fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaError> {
+    let (mut nodes, mut bytes) = (0, 0);
+    let mut open = vec![(raw, 0)];
+    while let Some((value, depth)) = open.pop() {
+        nodes += 1;
+        let inside = match value {
+            Value::String(text) => {
+                bytes += text.len();
+                0
+            }
+            Value::Array(list) => list.len(),
+            Value::Object(object) => object.len(),
+            _ => 0,
+        };
+        if limits.schema_nodes < nodes + inside {
+            return Err(SchemaError::Large { limit: limits.schema_nodes });
+        }
+        if limits.schema_depth < depth {
+            return Err(SchemaError::Deep { limit: limits.schema_depth });
+        }
+        match value {
+            Value::Array(list) => open.extend(list.iter().map(|inner| (inner, depth + 1))),
+            Value::Object(object) => open.extend(object.iter().map(|(key, inner)| {
+                bytes += key.len();
+                (inner, depth + 1)
+            })),
+            _ => {}
+        }
+        if limits.schema_bytes < bytes {
+            return Err(SchemaError::Long { limit: limits.schema_bytes });
+        }
+    }
+    Ok(())
+}
+
+/// What the compiler says against a copy: the place is one of the copy.
+#[derive(Clone)]
+struct Refused {
+    at: String,
+    why: String,
+}
+
+impl Refused {
+    fn at_its_place(self, places: &[String]) -> SchemaError {
+        let inside =
+            self.at.strip_prefix("/definitions/").map(|rest| rest.split_once('/').unwrap_or((rest, "")));
+        let place =
+            inside.and_then(|(number, rest)| Some((places.get(number.parse::<usize>().ok()?)?, rest)));
+        match place {
+            Some((place, rest)) => SchemaError::invalid(&format!("{place}/{rest}"), &self.why),
+            None => SchemaError::invalid(&self.at, &self.why),
+        }
+    }
+}
+
+fn build(copy: &Value, draft: Draft) -> Result<Validator, Refused> {
+    let options = jsonschema::options()
+        .with_draft(draft)
+        .with_pattern_options(pattern::engine())
+        .should_validate_formats(false)
+        // The copy refers to itself only; should it ever not, then nothing is fetched.
+        .offline();
+    options.build(copy).map_err(|error| Refused {
+        at: error.instance_path().to_string(),
+        why: problem::message(&error, copy),
+    })
+}
+
+/// The draft that a schema is really written for, by keywords that 2020-12 reads differently.
+fn older(copy: &Value) -> Option<(Draft, &'static str)> {
+    let mut open = vec![copy];
+    let mut found = None;
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(object) => {
+                let flag = |key: &str| object.get(key).is_some_and(Value::is_boolean);
+                if flag("exclusiveMinimum") || flag("exclusiveMaximum") {
+                    return Some((Draft::Draft4, "draft 4"));
+                }
+                if object.get("items").is_some_and(Value::is_array) {
+                    found = Some((Draft::Draft7, "draft 7"));
+                }
+                open.extend(object.values());
+            }
+            Value::Array(list) => open.extend(list),
+            _ => {}
+        }
+    }
+    found
+}
