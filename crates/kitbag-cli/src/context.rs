@@ -54,7 +54,8 @@ impl Context {
 
     fn check_agent(&self, setup: &Setup) -> Result<(), Failure> {
         let Some(agent) = &self.global.agent else { return Ok(()) };
-        let known: Vec<&String> = setup.settings.iter().flat_map(|(_, settings)| &settings.agents).collect();
+        let agents = setup.settings.iter().flat_map(|(_, settings)| &settings.agents);
+        let known: Vec<&String> = agents.map(|(name, _)| name).collect();
         if known.contains(&agent) {
             return Ok(());
         }

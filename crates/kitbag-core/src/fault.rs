@@ -101,6 +101,12 @@ words!(
         Untrusted = "untrusted",
         /// A server that is not connected.
         Unavailable = "unavailable",
+        /// A tool definition that cannot be used.
+        BadTool = "bad_tool",
+        /// A rule that could not do its work.
+        RuleFailed = "rule_failed",
+        /// Two tools that want one name.
+        Clash = "clash",
         /// A secret where others can read it.
         Exposed = "exposed",
     }

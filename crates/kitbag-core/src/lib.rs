@@ -4,11 +4,13 @@
 //! Nothing here touches a file, a socket, the environment or a clock; all of that arrives as values. The
 //! modules follow the data's way: each may use those before it, never one after it.
 
+pub mod catalog;
 pub mod config;
 pub mod fault;
 pub mod model;
 pub mod names;
 pub mod schema;
+pub mod shape;
 pub mod text;
 
 pub use fault::{Fault, FaultKind, Place, Severity, Snippet, Stage};

@@ -2,6 +2,7 @@
 
 mod error_kind;
 mod limits;
+mod rules;
 mod secret;
 mod shown;
 mod spec;
@@ -9,6 +10,7 @@ mod template;
 
 pub use error_kind::ErrorKind;
 pub use limits::{Bound, Limits, Row};
+pub use rules::{AgentRules, ArgRules, Clash, ServerRules, ToolRules};
 pub use secret::Secret;
 pub use spec::{
     Auth, Endpoint, Extra, Input, Link, Origin, Overrides, Program, Resolved, ResolvedLink, ServerSpec,

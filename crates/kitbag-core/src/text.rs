@@ -1,6 +1,7 @@
 //! Questions about text that every stage asks: what cannot be seen, what was probably meant, what must not
 //! be shown.
 
+mod globs;
 mod log;
 mod near;
 mod neutral;
@@ -9,6 +10,7 @@ mod redact;
 #[cfg(test)]
 mod tests;
 
+pub use globs::{BadGlob, Globs};
 pub use log::redact_log;
 pub(crate) use near::Asked;
 pub use near::nearest;

@@ -5,16 +5,16 @@ use super::rust::RustFile;
 use super::{Finding, House};
 
 /// The stages of each crate, earliest first. A stage may use itself and what stands before it; names in one
-/// row may use each other. `schema` stands before `shape` because shape, present and search all use it and it
-/// needs none of them. A new module finds its place here before it is used.
+/// row may use each other. `schema` stands before `catalog` because everything from there on uses it and it needs
+/// none of them. A new module finds its place here before it is used.
 const ORDER: &[(&str, &[&[&str]])] = &[
     (
         "crates/kitbag-core/src/",
         &[
             &["names", "text", "fault", "model"],
             &["config"],
-            &["catalog"],
             &["schema"],
+            &["catalog"],
             &["shape"],
             &["present"],
             &["search"],

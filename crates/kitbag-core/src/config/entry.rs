@@ -155,6 +155,7 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
     let Context { faults, dropped, places, .. } = context;
     let entry = link.filter(|_| usable).map(|link| {
         Entry::Server(Box::new(ServerSpec {
+            rules: crate::model::ServerRules::default(),
             origin: Origin { dialect: dialect.id, place },
             enabled: enabled.unwrap_or(dialect.enabled),
             name: name.clone(),

@@ -39,6 +39,7 @@ pub fn server(
         auth: token.map_or(Auth::None, |token| Auth::Bearer(Template::literal(token))),
     };
     let spec = ServerSpec {
+        rules: crate::model::ServerRules::default(),
         name,
         origin: Origin { dialect: "env", place },
         enabled: true,

@@ -8,11 +8,12 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, Node};
 use crate::fault::{Fault, FaultKind, Place, Severity};
-use crate::model::{Bound, Limits, Overrides};
-use crate::names::UserId;
+use crate::model::{AgentRules, Bound, Limits, Overrides};
+use crate::names::{Form, UserId};
 
 mod check;
 mod keys;
+mod rules;
 mod schema;
 
 #[cfg(test)]
@@ -57,8 +58,10 @@ pub struct Settings {
     pub servers_dir: Option<Sited<String>>,
     /// What is said about single servers.
     pub servers: Vec<(String, Sited<Overrides>)>,
-    /// The agents it names.
-    pub agents: Vec<String>,
+    /// The agents it names, and what each may see.
+    pub agents: Vec<(String, AgentRules)>,
+    /// Which form of name tools have.
+    pub names: Option<Form>,
     /// The users it names.
     pub users: Vec<UserId>,
     /// How long things may take.
@@ -83,7 +86,8 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         files: reader.texts(&["sources", "files"]),
         servers_dir: reader.texts(&["sources", "servers_dir"]).pop(),
         servers: reader.servers(),
-        agents: reader.names("agents"),
+        agents: rules::agents(&root),
+        names: rules::form(&root, &["present", "names"]),
         users,
         wait: reader.wait(),
         limits: reader.limits(limits),
@@ -132,19 +136,10 @@ impl Reader<'_> {
                         .map(|number| number as u32),
                     include: list("include"),
                     exclude: list("exclude"),
+                    rules: rules::server(&pair.value),
                 };
                 (pair.key.clone(), Sited { value, place: self.source.place(pair.at) })
             })
-            .collect()
-    }
-
-    fn names(&self, table: &str) -> Vec<String> {
-        self.root
-            .get(table)
-            .and_then(Node::map)
-            .unwrap_or_default()
-            .iter()
-            .map(|pair| pair.key.clone())
             .collect()
     }
 

@@ -116,6 +116,9 @@ limits! {
     cursor: Bytes = 64 << 10, "the cursor of a page";
     stderr: Bytes = 64 << 10, "the last of a server's stderr, kept in memory";
     log: Bytes = 1 << 20, "the log file of one server";
+    description: Bytes = 16 << 10, "the description of one tool";
+    result: Bytes = 100 << 10, "the part of one result that is handed over at once; the rest can be read by page";
+    result_ttl: Time = seconds(3600), "how long the rest of a result can be read";
     schema_nodes: Items = 20_000, "values in the schema of one tool";
     schema_bytes: Bytes = 1 << 20, "text in the schema of one tool";
     schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::rules::ServerRules;
 use super::{Defaults, Lookup, Missing, Secret, Template};
 use crate::fault::{Fault, FaultKind, Place};
 use crate::names::{ServerName, hex};
@@ -149,6 +150,8 @@ pub struct Overrides {
     pub include: Option<Vec<String>>,
     /// Replaces the file's list.
     pub exclude: Option<Vec<String>>,
+    /// What is said about its tools.
+    pub rules: ServerRules,
 }
 
 /// One server, fully described; its texts still as written.
@@ -172,6 +175,8 @@ pub struct ServerSpec {
     pub lazy: bool,
     /// Calls in flight at once, when limited.
     pub concurrency: Option<u32>,
+    /// What is said about its tools.
+    pub rules: ServerRules,
     /// What its owner says about it.
     pub description: Option<String>,
     /// Values its texts ask for.
@@ -297,6 +302,7 @@ impl ServerSpec {
         if let Some(exclude) = &over.exclude {
             self.filter.exclude.clone_from(exclude);
         }
+        self.rules.apply(&over.rules);
     }
 
     /// Equal for two entries that start or reach the same thing in the same way, however each spells its

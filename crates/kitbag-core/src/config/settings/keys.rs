@@ -41,6 +41,8 @@ const fn key(name: &'static str, shape: Shape, what: &'static str) -> Key {
 pub(super) const MODES: Shape =
     Shape::OneOf(&["native", "gateway", "markdown", "signatures", "text", "search", "auto"]);
 
+const FORMS: Shape = Shape::OneOf(&["full", "short", "bare"]);
+
 /// The whole file.
 pub(super) const ROOT: Shape = Shape::Table(&[
     key("sources", SOURCES, "where servers are read from, besides Kitbag's own files"),
@@ -72,7 +74,7 @@ const WAIT: Shape = Shape::Table(&[
 const PRESENT: Shape = Shape::Table(&[
     key("mode", MODES, "how tools are shown"),
     key("budget", Shape::Count, "tokens for auto"),
-    key("names", Shape::OneOf(&["full", "short", "bare"]), "mcp_<server>_<tool>, <server>_<tool> or <tool>"),
+    key("names", FORMS, "mcp_<server>_<tool>, <server>_<tool> or <tool>"),
 ]);
 
 const SERVER: Shape = Shape::Table(&[
@@ -83,6 +85,7 @@ const SERVER: Shape = Shape::Table(&[
     key("mode", MODES, "how its tools are shown"),
     key("include", Shape::Texts, "globs over its own tool names: only these"),
     key("exclude", Shape::Texts, "globs over its own tool names: never these"),
+    key("names", FORMS, "which form of name its tools have"),
     key("category", Shape::Text, "the heading its tools stand under"),
     key("tag", Shape::Text, "put before its tools' descriptions"),
     key("idempotent", Shape::Texts, "tools that may be called twice"),
@@ -94,6 +97,7 @@ const SERVER: Shape = Shape::Table(&[
 const TOOL: Shape = Shape::Table(&[
     key("name", Shape::Text, "what the model sees"),
     key("description", Shape::Text, "what the model reads"),
+    key("category", Shape::Text, "the heading it stands under"),
     key("args", Shape::Named(&ARG), "changes to single arguments"),
     key("examples", Shape::List(&Shape::Any), "arguments to show as examples"),
     key("options", Shape::Any, "options for one provider's definition"),
@@ -110,6 +114,7 @@ const ARG: Shape = Shape::Table(&[
 const AGENT: Shape = Shape::Table(&[
     key("servers", Shape::Texts, "globs over server names"),
     key("allow", Shape::Texts, "\"server/tool\" globs over raw names"),
+    key("names", FORMS, "which form of name it sees"),
     key("clash", Shape::OneOf(&["prefix", "mcp", "local", "error"]), "who wins when two tools want one name"),
     key("mode", MODES, "how tools are shown"),
     key("budget", Shape::Count, "tokens for auto"),

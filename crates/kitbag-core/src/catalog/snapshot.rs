@@ -1,0 +1,219 @@
+//! Everything at one moment, never changed afterwards. A change in one server makes a new snapshot that
+//! shares all the rest with the one before it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Part, Tool};
+use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign};
+
+/// Why the tools of a server cannot be called now. They stay listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Away {
+    /// In one line, without secrets.
+    pub why: String,
+}
+
+/// The names of all tools that were ever seen, in each form. A name once given is never given to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    full: Table,
+    short: Table,
+    bare: Table,
+    reserved: BTreeSet<ShownName>,
+}
+
+impl Names {
+    /// Names given earlier, and those that operators keep for particular tools.
+    pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
+        Self { full, short, bare, reserved }
+    }
+
+    /// The table of one form.
+    pub fn table(&self, form: Form) -> &Table {
+        match form {
+            Form::Full => &self.full,
+            Form::Short => &self.short,
+            Form::Bare => &self.bare,
+        }
+    }
+
+    fn with(&self, pairs: &[Pair]) -> Self {
+        let next = |form: Form| {
+            let naming = Naming::new(form).reserving(self.reserved.clone());
+            assign(self.table(form), pairs.iter().cloned(), &naming)
+        };
+        Self {
+            full: next(Form::Full),
+            short: next(Form::Short),
+            bare: next(Form::Bare),
+            reserved: self.reserved.clone(),
+        }
+    }
+}
+
+/// Every tool of every server, with their names.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    version: u64,
+    parts: Arc<BTreeMap<ServerName, Arc<Part>>>,
+    names: Names,
+    away: Arc<BTreeMap<ServerName, Away>>,
+}
+
+impl Snapshot {
+    /// An empty one that knows names given earlier.
+    pub fn new(names: Names) -> Self {
+        Self { names, ..Self::default() }
+    }
+
+    /// Counts the changes of what is listed; availability is none.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The servers and their tools, in order of name.
+    pub fn parts(&self) -> impl Iterator<Item = &Arc<Part>> {
+        self.parts.values()
+    }
+
+    /// One server's tools.
+    pub fn part(&self, server: &ServerName) -> Option<&Arc<Part>> {
+        self.parts.get(server)
+    }
+
+    /// One tool by its server's own names.
+    pub fn tool(&self, server: &ServerName, tool: &str) -> Option<&Arc<Tool>> {
+        self.parts.get(server)?.tool(tool)
+    }
+
+    /// Every tool, in order of server and name.
+    pub fn tools(&self) -> impl Iterator<Item = &Arc<Tool>> {
+        self.parts.values().flat_map(|part| &part.tools)
+    }
+
+    /// The names of all tools.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// Why a server's tools cannot be called now, if that is so.
+    pub fn away(&self, server: &ServerName) -> Option<&Away> {
+        self.away.get(server)
+    }
+
+    /// The same with these tools of one server; none when nothing would change.
+    pub fn with(&self, part: Part) -> Option<Self> {
+        if self.parts.get(&part.server).is_some_and(|old| **old == part) {
+            return None;
+        }
+        let pairs: Vec<Pair> =
+            part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone())).collect();
+        let mut parts = BTreeMap::clone(&self.parts);
+        parts.insert(part.server.clone(), Arc::new(part));
+        let names = self.names.with(&pairs);
+        Some(Self { version: self.version + 1, parts: Arc::new(parts), names, away: self.away.clone() })
+    }
+
+    /// The same with the tools of many servers at once.
+    pub fn with_all(&self, new: impl IntoIterator<Item = Part>) -> Self {
+        let mut parts = BTreeMap::clone(&self.parts);
+        let mut pairs = Vec::new();
+        for part in new {
+            pairs.extend(part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone())));
+            parts.insert(part.server.clone(), Arc::new(part));
+        }
+        let names = self.names.with(&pairs);
+        Self { version: self.version + 1, parts: Arc::new(parts), names, away: self.away.clone() }
+    }
+
+    /// The same without one server; none when it was not there. Its names stay taken.
+    pub fn without(&self, server: &ServerName) -> Option<Self> {
+        self.parts.get(server)?;
+        let (mut parts, mut away) = (BTreeMap::clone(&self.parts), BTreeMap::clone(&self.away));
+        parts.remove(server);
+        away.remove(server);
+        let (parts, away) = (Arc::new(parts), Arc::new(away));
+        Some(Self { version: self.version + 1, parts, away, names: self.names.clone() })
+    }
+
+    /// The same with another answer to whether a server's tools can be called; none when it is known already.
+    pub fn with_away(&self, server: &ServerName, why: Option<Away>) -> Option<Self> {
+        if self.away.get(server) == why.as_ref() {
+            return None;
+        }
+        let mut away = BTreeMap::clone(&self.away);
+        match why {
+            Some(why) => drop(away.insert(server.clone(), why)),
+            None => drop(away.remove(server)),
+        }
+        Some(Self { away: Arc::new(away), ..self.clone() })
+    }
+}
+
+/// What happened to a tool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// It is new.
+    Registered,
+    /// Its definition is another.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+impl ChangeKind {
+    /// The word used in output.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Registered => "registered",
+            Self::Changed => "changed",
+            Self::Removed => "removed",
+        }
+    }
+}
+
+/// One tool that is not what it was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Change {
+    /// Whose it is.
+    pub server: ServerName,
+    /// What its server calls it.
+    pub tool: ToolName,
+    /// What happened to it.
+    pub kind: ChangeKind,
+}
+
+/// What happened between two snapshots, in order of server and tool.
+pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
+    let servers: BTreeSet<&ServerName> = old.parts.keys().chain(new.parts.keys()).collect();
+    let mut all = Vec::new();
+    for server in servers {
+        match (old.parts.get(server), new.parts.get(server)) {
+            (Some(old), Some(new)) if Arc::ptr_eq(old, new) => {}
+            (old, new) => all.extend(part_changes(server, old, new)),
+        }
+    }
+    all
+}
+
+fn part_changes(server: &ServerName, old: Option<&Arc<Part>>, new: Option<&Arc<Part>>) -> Vec<Change> {
+    let tools = |part: Option<&Arc<Part>>| -> BTreeMap<ToolName, Arc<Tool>> {
+        let tools = part.map(|part| part.tools.as_slice()).unwrap_or_default();
+        tools.iter().map(|tool| (tool.name.clone(), tool.clone())).collect()
+    };
+    let (old, new) = (tools(old), tools(new));
+    let change = |tool: &ToolName, kind| Change { server: server.clone(), tool: tool.clone(), kind };
+    let mut changes: Vec<Change> = old
+        .iter()
+        .filter_map(|(name, tool)| match new.get(name) {
+            None => Some(change(name, ChangeKind::Removed)),
+            Some(now) if now.raw != tool.raw => Some(change(name, ChangeKind::Changed)),
+            Some(_) => None,
+        })
+        .collect();
+    let added = new.keys().filter(|name| !old.contains_key(*name));
+    changes.extend(added.map(|name| change(name, ChangeKind::Registered)));
+    changes.sort();
+    changes
+}

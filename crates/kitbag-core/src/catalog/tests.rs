@@ -1,0 +1,94 @@
+use serde_json::json;
+
+use super::*;
+
+fn server(name: &str) -> ServerName {
+    ServerName::parse(name).unwrap()
+}
+
+fn parse(definition: Value) -> Result<Tool, Rejected> {
+    Tool::parse(&server("s"), definition, &Limits::default())
+}
+
+fn part(name: &str, tools: &[&str]) -> Part {
+    let texts: Vec<String> = tools
+        .iter()
+        .map(|tool| json!({"name": tool, "inputSchema": {"type": "object"}}).to_string())
+        .collect();
+    Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
+}
+
+#[test]
+fn t24_a_broken_definition_costs_one_tool() {
+    let rejected = |definition: Value, why: &str| {
+        let reason = parse(definition.clone()).unwrap_err();
+        assert!(reason.why.contains(why), "{definition}: {reason:?}");
+    };
+    rejected(json!(null), "no object");
+    rejected(json!(7), "no object");
+    rejected(json!({}), "no name");
+    rejected(json!({"name": 7}), "no name");
+    rejected(json!({"name": ""}), "empty");
+    rejected(json!({"name": "x".repeat(200)}), "longer");
+    rejected(json!({"name": "a\u{200b}b"}), "invisible");
+    rejected(json!({"name": "a", "inputSchema": "text"}), "no object");
+    rejected(json!({"name": "a", "inputSchema": {"type": "string"}}), "type");
+    rejected(json!({"name": "a", "inputSchema": {"properties": {"x\u{200b}": {}}}}), "x\\u{200b}");
+    let kept = |definition: Value, note: &str| {
+        let tool = parse(definition.clone()).unwrap();
+        assert!(tool.notes.iter().any(|text| text.contains(note)), "{definition}: {:?}", tool.notes);
+    };
+    kept(json!({"name": "a"}), "no input schema");
+    kept(json!({"name": "a", "inputSchema": {}, "description": 7}), "description");
+    kept(json!({"name": "a", "inputSchema": {}, "outputSchema": []}), "output schema");
+    let part = Part::parse(
+        &server("s"),
+        ["{", "null", r#"{"name":"b"}"#, r#"{"name":"a"}"#, r#"{"name":"a"}"#],
+        &Limits::default(),
+    );
+    assert_eq!(part.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
+    assert_eq!(part.rejected.len(), 3);
+}
+
+#[test]
+fn t20_texts_a_model_reads_hide_nothing_and_the_original_stays() {
+    let definition = json!({"name": "a", "title": "T\u{200b}i\ntle", "description": "one\u{202e}\r\ntwo\u{1b}[2J",
+        "inputSchema": {"type": "object", "properties": {"x": {"description": "d\u{e0041}"}}}});
+    let tool = parse(definition.clone()).unwrap();
+    assert_eq!(tool.title.as_deref(), Some("Ti tle"));
+    assert_eq!(tool.description, "one\ntwo[2J");
+    assert_eq!(tool.input["properties"]["x"]["description"], "d");
+    assert_eq!(*tool.raw, definition);
+}
+
+#[test]
+fn a_long_description_is_cut_at_a_character() {
+    let limits = Limits { description: 10, ..Limits::default() };
+    let tool = Tool::parse(&server("s"), json!({"name": "a", "description": "ääääääääää"}), &limits).unwrap();
+    assert_eq!(tool.description, "äää…");
+}
+
+#[test]
+fn s3_10_a_removed_server_takes_exactly_its_tools() {
+    let both = Snapshot::default().with(part("a", &["x", "y"])).unwrap().with(part("b", &["x"])).unwrap();
+    let one = both.without(&server("a")).unwrap();
+    assert_eq!(one.tools().map(|tool| tool.server.as_str()).collect::<Vec<_>>(), ["b"]);
+    let gone = changes(&both, &one);
+    assert_eq!(gone.len(), 2);
+    assert!(gone.iter().all(|change| change.kind == ChangeKind::Removed && change.server == server("a")));
+    // Back again: the same names.
+    let back = one.with(part("a", &["x", "y"])).unwrap();
+    assert_eq!(back.names().table(Form::Full), both.names().table(Form::Full));
+}
+
+#[test]
+fn equal_states_are_no_change_and_the_rest_is_shared() {
+    let one = Snapshot::default().with(part("a", &["x"])).unwrap().with(part("b", &["x"])).unwrap();
+    assert!(one.with(part("a", &["x"])).is_none());
+    let two = one.with(part("a", &["x", "z"])).unwrap();
+    assert!(Arc::ptr_eq(one.part(&server("b")).unwrap(), two.part(&server("b")).unwrap()));
+    assert_eq!(changes(&one, &two).len(), 1);
+    let away = two.with_away(&server("a"), Some(Away { why: "gone".into() })).unwrap();
+    assert_eq!(away.version(), two.version(), "what is listed did not change");
+    assert!(away.with_away(&server("a"), Some(Away { why: "gone".into() })).is_none());
+}

@@ -1,0 +1,122 @@
+//! What an operator says about tools: of one server, for one agent, and how tools are shown at all.
+
+use serde_json::{Map, Value};
+
+use crate::names::Form;
+
+/// What is said about one server's tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerRules {
+    /// How its tools are shown.
+    pub mode: Option<String>,
+    /// Which form of name its tools have.
+    pub names: Option<Form>,
+    /// The heading its tools stand under.
+    pub category: Option<String>,
+    /// Put before its tools' descriptions.
+    pub tag: Option<String>,
+    /// Globs: tools that may be called twice.
+    pub idempotent: Vec<String>,
+    /// Globs: tools that change nothing.
+    pub read_only: Vec<String>,
+    /// Globs: tools that need a person's yes.
+    pub approve: Vec<String>,
+    /// What is said about single tools, by the server's own names, in the order written.
+    pub tools: Vec<(String, ToolRules)>,
+}
+
+impl ServerRules {
+    /// Takes over what a later layer says; what it does not mention stays.
+    pub(crate) fn apply(&mut self, over: &Self) {
+        self.mode = over.mode.clone().or(self.mode.take());
+        self.names = over.names.or(self.names);
+        self.category = over.category.clone().or(self.category.take());
+        self.tag = over.tag.clone().or(self.tag.take());
+        let lists = [
+            (&mut self.idempotent, &over.idempotent),
+            (&mut self.read_only, &over.read_only),
+            (&mut self.approve, &over.approve),
+        ];
+        for (list, other) in lists {
+            if !other.is_empty() {
+                list.clone_from(other);
+            }
+        }
+        for (tool, rules) in &over.tools {
+            self.tools.retain(|(name, _)| name != tool);
+            self.tools.push((tool.clone(), rules.clone()));
+        }
+    }
+}
+
+/// What is said about one tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolRules {
+    /// What the model calls it.
+    pub name: Option<String>,
+    /// What the model reads about it.
+    pub description: Option<String>,
+    /// The heading it stands under.
+    pub category: Option<String>,
+    /// Changes to single arguments, in the order written.
+    pub args: Vec<(String, ArgRules)>,
+    /// Arguments to show as examples.
+    pub examples: Vec<Value>,
+    /// Options for one provider's definition, by provider.
+    pub options: Map<String, Value>,
+}
+
+/// What is said about one argument.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ArgRules {
+    /// Always this value; the model does not see the argument.
+    pub pin: Option<Value>,
+    /// This value unless the model says otherwise.
+    pub default: Option<Value>,
+    /// What the model calls it.
+    pub rename: Option<String>,
+    /// What the model reads about it.
+    pub describe: Option<String>,
+    /// Whether the model does not see it.
+    pub hide: bool,
+}
+
+/// Who wins when a tool of a server and a local one want the same name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clash {
+    /// Both stay: the server's tool gets its full name.
+    #[default]
+    Prefix,
+    /// The server's tool takes the place of the local one.
+    Mcp,
+    /// The local one takes the place of the server's tool.
+    Local,
+    /// Neither: it is an error.
+    Error,
+}
+
+impl Clash {
+    /// By its word in `kitbag.toml`.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "prefix" => Some(Self::Prefix),
+            "mcp" => Some(Self::Mcp),
+            "local" => Some(Self::Local),
+            "error" => Some(Self::Error),
+            _ => None,
+        }
+    }
+}
+
+/// What one agent may see, and how.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentRules {
+    /// Globs over server names; none means all.
+    pub servers: Vec<String>,
+    /// Globs over `server/tool`; none means all.
+    pub allow: Vec<String>,
+    /// Who wins when two tools want one name.
+    pub clash: Clash,
+    /// Which form of name tools have, if the agent has its own.
+    pub names: Option<Form>,
+}

@@ -1,0 +1,145 @@
+//! Rules between what servers define and what one agent sees: filter, rename, describe, change arguments.
+//!
+//! A rule takes a tool and gives it back, changed or not, or drops it with a reason. One that fails drops the
+//! tool it failed on and nothing else. Every change to arguments brings its way back, so that the server gets
+//! its own words.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::catalog::Tool;
+
+mod arguments;
+mod config;
+mod permit;
+mod rules;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+pub use arguments::{Arguments, Change, restore};
+pub use config::shaper;
+pub use permit::{AllowAll, Authorize, Decision};
+pub use rules::{
+    Categorize, Describe, EditSchema, Examples, Filter, KeepIf, MarkAs, NameForm, Options, Order, Rename, Tag,
+};
+pub use view::{ClashError, LeftOut, Shown, View, ViewRequest};
+
+/// One rule.
+pub trait Rule: Send + Sync {
+    /// For `kitbag why`.
+    fn name(&self) -> &str;
+    /// `Keep`, `Drop(reason)`, or an error, which drops this tool alone with a fault.
+    /// A rule that changes arguments pushes the way back onto `tool.undo`.
+    fn apply(&self, tool: Tool) -> Result<Verdict, RuleError>;
+}
+
+/// What a rule says about a tool.
+pub enum Verdict {
+    /// It stays, perhaps changed.
+    Keep(Box<Tool>),
+    /// It goes, for a reason.
+    Drop(String),
+}
+
+impl Verdict {
+    /// It stays.
+    pub fn keep(tool: Tool) -> Self {
+        Self::Keep(Box::new(tool))
+    }
+}
+
+/// Why a rule could not do its work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RuleError(pub String);
+
+/// What one rule did to one tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The rule.
+    pub rule: String,
+    /// What it did.
+    pub outcome: Outcome,
+}
+
+/// What a rule did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It left the tool as it was.
+    Kept,
+    /// It changed the tool.
+    Changed,
+    /// It dropped the tool.
+    Dropped(String),
+    /// It could not do its work.
+    Failed(String),
+}
+
+/// What one tool went through; `kitbag why` prints it.
+pub struct Shaped {
+    /// The tool, if it is still there.
+    pub tool: Option<Tool>,
+    /// Step by step.
+    pub trail: Vec<Step>,
+}
+
+/// Rules in order.
+#[derive(Default)]
+pub struct Shaper(Vec<Box<dyn Rule>>);
+
+impl std::fmt::Debug for Shaper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.0.iter().map(|rule| rule.name())).finish()
+    }
+}
+
+impl Shaper {
+    /// One more rule, after the others.
+    #[must_use]
+    pub fn with(mut self, rule: impl Rule + 'static) -> Self {
+        self.push(Box::new(rule));
+        self
+    }
+
+    /// One more rule, after the others.
+    pub fn push(&mut self, rule: Box<dyn Rule>) {
+        self.0.push(rule);
+    }
+
+    /// Takes a tool through all rules.
+    pub fn shape(&self, tool: Tool) -> Shaped {
+        let mut trail = Vec::new();
+        let mut kept = Some(tool);
+        for rule in &self.0 {
+            let Some(tool) = kept.take() else { break };
+            let (step, next) = Step::of(rule.as_ref(), tool);
+            trail.push(step);
+            kept = next;
+        }
+        Shaped { tool: kept, trail }
+    }
+}
+
+impl Step {
+    fn of(rule: &dyn Rule, tool: Tool) -> (Self, Option<Tool>) {
+        let before = tool.clone();
+        // The one place where a rule's panic is caught: it costs its tool, not the catalog.
+        let verdict = catch_unwind(AssertUnwindSafe(|| rule.apply(tool)));
+        let (outcome, kept) = match verdict {
+            Ok(Ok(Verdict::Keep(tool))) => {
+                let same = *tool == before;
+                (if same { Outcome::Kept } else { Outcome::Changed }, Some(*tool))
+            }
+            Ok(Ok(Verdict::Drop(reason))) => (Outcome::Dropped(reason), None),
+            Ok(Err(error)) => (Outcome::Failed(error.to_string()), None),
+            Err(panic) => (Outcome::Failed(format!("panicked: {}", words_of(&*panic))), None),
+        };
+        (Self { rule: rule.name().to_owned(), outcome }, kept)
+    }
+}
+
+fn words_of(panic: &(dyn std::any::Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("without a word")
+}

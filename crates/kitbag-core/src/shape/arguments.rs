@@ -1,0 +1,189 @@
+//! Changes to arguments, each with its way back.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::{Rule, RuleError, Verdict};
+use crate::catalog::{Tool, Undo};
+use crate::text::{nearest, neutral};
+
+/// A change to one argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// The model calls it something else.
+    Rename(String),
+    /// The model reads something else about it.
+    Describe(String),
+    /// This value unless the model says otherwise.
+    Default(Value),
+    /// Always this value; the model does not see it.
+    Pin(Value),
+    /// The model does not see it.
+    Hide,
+}
+
+/// Changes to the arguments of a tool, by the server's own names, one after the other.
+pub struct Arguments(pub Vec<(String, Change)>);
+
+impl Rule for Arguments {
+    fn name(&self) -> &str {
+        "args"
+    }
+
+    fn apply(&self, mut tool: Tool) -> Result<Verdict, RuleError> {
+        let mut schema = Value::clone(&tool.input);
+        for (own, change) in &self.0 {
+            let undo = edit(&mut schema, own, change).map_err(RuleError)?;
+            tool.undo.extend(undo);
+        }
+        tool.input = Arc::new(schema);
+        Ok(Verdict::keep(tool))
+    }
+}
+
+/// Changes a schema; the way back.
+fn edit(schema: &mut Value, own: &str, change: &Change) -> Result<Option<Undo>, String> {
+    let schema = schema.as_object_mut().ok_or("its input schema is no object")?;
+    let known = properties(schema)?;
+    if !known.contains_key(own) {
+        let near = nearest(own, known.keys().map(String::as_str)).map(str::to_owned);
+        let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+        return Err(format!("it has no argument {own:?}{hint}"));
+    }
+    let own_name = own.to_owned();
+    Ok(match change {
+        Change::Describe(text) => {
+            if let Some(property) = properties(schema)?.get_mut(own).and_then(Value::as_object_mut) {
+                property.insert("description".to_owned(), neutral(text).into_owned().into());
+            }
+            None
+        }
+        Change::Default(value) => {
+            if let Some(property) = properties(schema)?.get_mut(own).and_then(Value::as_object_mut) {
+                property.insert("default".to_owned(), value.clone());
+            }
+            not_required(schema, own);
+            Some(Undo::Default { own: own_name, value: value.clone() })
+        }
+        Change::Pin(value) => {
+            take_away(schema, own)?;
+            Some(Undo::Pin { own: own_name, value: value.clone() })
+        }
+        Change::Hide => {
+            if required(schema).any(|name| name == own) {
+                return Err(format!("the argument {own:?} is required and cannot be hidden without a value"));
+            }
+            take_away(schema, own)?;
+            Some(Undo::Hide { own: own_name })
+        }
+        Change::Rename(shown) => {
+            rename(schema, own, shown)?;
+            Some(Undo::Rename { shown: shown.clone(), own: own_name })
+        }
+    })
+}
+
+fn properties(schema: &mut Map<String, Value>) -> Result<&mut Map<String, Value>, String> {
+    schema
+        .get_mut("properties")
+        .and_then(Value::as_object_mut)
+        .ok_or_else(|| "it has no arguments".to_owned())
+}
+
+fn required(schema: &Map<String, Value>) -> impl Iterator<Item = &str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn not_required(schema: &mut Map<String, Value>, own: &str) {
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.retain(|name| name != own);
+    }
+}
+
+fn take_away(schema: &mut Map<String, Value>, own: &str) -> Result<(), String> {
+    stands_alone(schema, own)?;
+    not_required(schema, own);
+    properties(schema)?.shift_remove(own);
+    Ok(())
+}
+
+fn rename(schema: &mut Map<String, Value>, own: &str, shown: &str) -> Result<(), String> {
+    if properties(schema)?.contains_key(shown) {
+        return Err(format!("there is an argument {shown:?} already"));
+    }
+    if shown.is_empty() || neutral(shown) != shown {
+        return Err(format!("{shown:?} cannot be the name of an argument"));
+    }
+    stands_alone(schema, own)?;
+    rename_key(properties(schema)?, own, shown);
+    if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
+        required.iter_mut().filter(|name| *name == own).for_each(|name| *name = shown.into());
+    }
+    Ok(())
+}
+
+/// Keywords beside `properties` that speak of arguments by name could no longer be met.
+fn stands_alone(schema: &Map<String, Value>, own: &str) -> Result<(), String> {
+    let others = [
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "not",
+        "if",
+        "then",
+        "else",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+    ];
+    let speaks = |key: &&&str| schema.get(**key).is_some_and(|value| mentions(value, own, 0));
+    match others.iter().find(speaks) {
+        Some(key) => Err(format!("the argument {own:?} is also spoken of in {key}")),
+        None => Ok(()),
+    }
+}
+
+fn mentions(value: &Value, name: &str, depth: usize) -> bool {
+    match value {
+        // Deeper than any schema that is taken; better one rule too few than one that lies.
+        _ if 128 < depth => true,
+        Value::String(text) => text == name,
+        Value::Array(items) => items.iter().any(|item| mentions(item, name, depth + 1)),
+        Value::Object(fields) => {
+            fields.iter().any(|(key, value)| key == name || mentions(value, name, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+/// Gives a key another name and leaves it where it stands.
+fn rename_key(map: &mut Map<String, Value>, from: &str, to: &str) {
+    if !map.contains_key(from) {
+        return;
+    }
+    let old = std::mem::take(map);
+    for (key, value) in old {
+        let key = if key == from { to.to_owned() } else { key };
+        map.insert(key, value);
+    }
+}
+
+/// Turns the arguments a model gave into those the server takes.
+pub fn restore(undo: &[Undo], arguments: &mut Map<String, Value>) {
+    for step in undo.iter().rev() {
+        match step {
+            Undo::Rename { shown, own } => {
+                if arguments.contains_key(shown) {
+                    arguments.shift_remove(own);
+                }
+                rename_key(arguments, shown, own);
+            }
+            Undo::Pin { own, value } => drop(arguments.insert(own.clone(), value.clone())),
+            Undo::Default { own, value } => {
+                arguments.entry(own.as_str()).or_insert_with(|| value.clone());
+            }
+            Undo::Hide { own } => drop(arguments.shift_remove(own)),
+        }
+    }
+}

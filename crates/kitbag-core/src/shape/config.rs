@@ -1,0 +1,109 @@
+//! The rules that files ask for.
+
+use super::{
+    Arguments, Categorize, Change, Describe, Examples, Filter, MarkAs, NameForm, Options, Rename, Rule,
+    RuleError, Shaper, Tag, Verdict,
+};
+use crate::catalog::Tool;
+use crate::fault::{Fault, FaultKind, Stage};
+use crate::model::{ArgRules, ServerSpec, ToolRules};
+use crate::names::ToolName;
+use crate::text::Globs;
+
+/// The rules for one server's tools, in a fixed order: filter, marks, then what is said of all its tools, then
+/// what is said of single ones. A pattern that cannot be read is a fault, and filters that have one let
+/// nothing through: better too little than what was meant to be kept away.
+pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
+    let mut faults = Vec::new();
+    let mut globs = |patterns: &[String], otherwise: &str| {
+        Globs::new(patterns).unwrap_or_else(|bad| {
+            let fault = Fault::error(FaultKind::WrongValue, bad.to_string()).of(&spec.name);
+            faults.push(Fault { stage: Stage::Shape, ..fault });
+            Globs::new(&[otherwise.to_owned()]).unwrap_or_default()
+        })
+    };
+    let filter =
+        Filter { include: globs(&spec.filter.include, ""), exclude: globs(&spec.filter.exclude, "*") };
+    let rules = &spec.rules;
+    let repeatable: Vec<String> = rules.idempotent.iter().chain(&rules.read_only).cloned().collect();
+    let marks = MarkAs { repeatable: globs(&repeatable, ""), approve: globs(&rules.approve, "*") };
+    let mut shaper = Shaper::default().with(filter).with(marks);
+    if let Some(form) = rules.names {
+        shaper.push(Box::new(NameForm(form)));
+    }
+    if let Some(category) = &rules.category {
+        shaper.push(Box::new(Categorize(category.clone())));
+    }
+    // Each tool of these is spoken of by its own name.
+    for (tool, rules) in &rules.tools {
+        for rule in of_tool(rules) {
+            shaper.push(Box::new(Of { tool: tool.clone(), rule }));
+        }
+    }
+    // After the descriptions, so that a tool with one of its own has the tag, too.
+    if let Some(tag) = &rules.tag {
+        shaper.push(Box::new(Tag(tag.clone())));
+    }
+    (shaper, faults)
+}
+
+fn of_tool(rules: &ToolRules) -> Vec<Box<dyn Rule>> {
+    let mut all: Vec<Box<dyn Rule>> = Vec::new();
+    if let Some(name) = &rules.name {
+        all.push(Box::new(Rename(name.clone())));
+    }
+    if let Some(description) = &rules.description {
+        all.push(Box::new(Describe(description.clone())));
+    }
+    if let Some(category) = &rules.category {
+        all.push(Box::new(Categorize(category.clone())));
+    }
+    let changes: Vec<(String, Change)> =
+        rules.args.iter().flat_map(|(own, rules)| of_argument(own, rules)).collect();
+    if !changes.is_empty() {
+        all.push(Box::new(Arguments(changes)));
+    }
+    if !rules.examples.is_empty() {
+        all.push(Box::new(Examples(rules.examples.clone())));
+    }
+    if !rules.options.is_empty() {
+        all.push(Box::new(Options(rules.options.clone())));
+    }
+    all
+}
+
+/// Renaming comes last: everything else speaks of the argument by the server's own name.
+fn of_argument(own: &str, rules: &ArgRules) -> Vec<(String, Change)> {
+    let describe = rules.describe.clone().map(Change::Describe);
+    let value = match (&rules.pin, &rules.default, rules.hide) {
+        (Some(value), ..) => vec![Change::Pin(value.clone())],
+        (None, Some(value), true) => vec![Change::Default(value.clone()), Change::Hide],
+        (None, Some(value), false) => vec![Change::Default(value.clone())],
+        (None, None, true) => vec![Change::Hide],
+        (None, None, false) => Vec::new(),
+    };
+    let gone = rules.pin.is_some() || rules.hide;
+    let rename = rules.rename.clone().filter(|_| !gone).map(Change::Rename);
+    let describe = describe.filter(|_| !gone);
+    describe.into_iter().chain(value).chain(rename).map(|change| (own.to_owned(), change)).collect()
+}
+
+/// A rule for one tool.
+struct Of {
+    tool: String,
+    rule: Box<dyn Rule>,
+}
+
+impl Rule for Of {
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn apply(&self, tool: Tool) -> Result<Verdict, RuleError> {
+        if ToolName::as_str(&tool.name) == self.tool {
+            self.rule.apply(tool)
+        } else {
+            Ok(Verdict::keep(tool))
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! What one user's agent sees of a snapshot: the tools that are left, each with the one name it is listed and
+//! called by.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use super::{Authorize, Decision, Outcome, Shaped, Shaper, Step};
+use crate::catalog::{Snapshot, Tool};
+use crate::fault::{Fault, FaultKind, Stage};
+use crate::model::{AgentRules, Clash, Limits};
+use crate::names::lookup::{Found, Lookup, Row};
+use crate::names::{Form, ServerName, ShownName, UserId};
+use crate::schema::{Schema, SchemaError};
+use crate::text::{BadGlob, Globs};
+
+/// One tool as an agent sees it.
+#[derive(Debug)]
+pub struct Shown {
+    /// What it is listed and called by.
+    pub name: ShownName,
+    /// Its name in full, which always works.
+    pub full: ShownName,
+    /// The tool, shaped.
+    pub tool: Tool,
+    /// What the rules did to it.
+    pub trail: Vec<Step>,
+    /// The tool before the rules, to tell whether all of this still holds.
+    base: Arc<Tool>,
+    input: OnceLock<Result<Schema, SchemaError>>,
+    own_input: OnceLock<Result<Schema, SchemaError>>,
+}
+
+impl Shown {
+    /// The schema a model's arguments are checked against, compiled on first need.
+    pub fn input(&self, limits: &Limits) -> &Result<Schema, SchemaError> {
+        self.input.get_or_init(|| Schema::compile(&self.tool.input, limits))
+    }
+
+    /// The server's own, for arguments that were changed on the way.
+    pub fn own_input(&self, limits: &Limits) -> &Result<Schema, SchemaError> {
+        self.own_input.get_or_init(|| match self.tool.own_input() {
+            Some(own) => Schema::compile(own, limits),
+            None => Schema::compile(&serde_json::Value::Bool(true), limits),
+        })
+    }
+
+    /// Arguments to show as examples: those an operator wrote down, or one made from the schema.
+    pub fn examples(&self) -> Vec<serde_json::Value> {
+        if self.tool.examples.is_empty() {
+            crate::schema::example(&self.tool.input).into_iter().collect()
+        } else {
+            self.tool.examples.clone()
+        }
+    }
+}
+
+/// A tool that is not in a view, and why.
+#[derive(Clone, Debug)]
+pub struct LeftOut {
+    /// Whose it is.
+    pub server: ServerName,
+    /// What its server calls it.
+    pub tool: String,
+    /// What it went through; the last step says why.
+    pub trail: Vec<Step>,
+}
+
+/// Two tools want one name, and the agent wants to know.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the name {name} is wanted by a local tool and by {server}/{tool}")]
+pub struct ClashError {
+    /// The name.
+    pub name: ShownName,
+    /// The server.
+    pub server: ServerName,
+    /// Its tool.
+    pub tool: String,
+}
+
+/// What a view is made from.
+pub struct ViewRequest<'a> {
+    /// All tools.
+    pub snapshot: &'a Arc<Snapshot>,
+    /// The rules of each server.
+    pub shapers: &'a BTreeMap<ServerName, Shaper>,
+    /// Rules for all tools, after those of their server.
+    pub rules: &'a Shaper,
+    /// What the agent may see.
+    pub agent: &'a AgentRules,
+    /// Which form of name tools have, unless a rule says otherwise.
+    pub form: Form,
+    /// For whom.
+    pub user: &'a UserId,
+    /// Who may see what.
+    pub permit: &'a dyn Authorize,
+    /// Under which name local tools stand in the snapshot, if there are any.
+    pub local: Option<&'a ServerName>,
+    /// A view made by the same rules before; what did not change is taken over from it.
+    pub before: Option<&'a View>,
+}
+
+/// What one user's agent sees.
+#[derive(Debug)]
+pub struct View {
+    snapshot: Arc<Snapshot>,
+    user: UserId,
+    /// Those that are listed, then those that only their full name reaches.
+    all: Vec<Arc<Shown>>,
+    listed: usize,
+    lookup: Lookup,
+    left_out: Vec<LeftOut>,
+    faults: Vec<Fault>,
+}
+
+impl View {
+    /// Makes a view.
+    pub fn new(request: &ViewRequest<'_>) -> Result<Self, ClashError> {
+        let mut faults = Vec::new();
+        let (kept, left_out) = shape_all(request, &mut faults);
+        let named = name_all(request, kept, &mut faults)?;
+        let (mut listed, shadowed): (Vec<_>, Vec<_>) = named.into_iter().partition(|(_, listed)| *listed);
+        listed.sort_by(|(a, _), (b, _)| (a.tool.order, &a.name).cmp(&(b.tool.order, &b.name)));
+        let count = listed.len();
+        let all: Vec<Arc<Shown>> = listed.into_iter().chain(shadowed).map(|(shown, _)| shown).collect();
+        let lookup = Lookup::new(all.iter().map(|shown| Row {
+            shown: shown.name.clone(),
+            full: shown.full.clone(),
+            server: shown.tool.server.clone(),
+            tool: shown.tool.name.clone(),
+        }));
+        let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
+        Ok(Self { snapshot, user, all, listed: count, lookup, left_out, faults })
+    }
+
+    /// The snapshot it was made from.
+    pub fn snapshot(&self) -> &Arc<Snapshot> {
+        &self.snapshot
+    }
+
+    /// Whose it is.
+    pub fn user(&self) -> &UserId {
+        &self.user
+    }
+
+    /// The tools, in the order they are listed.
+    pub fn tools(&self) -> &[Arc<Shown>] {
+        self.all.get(..self.listed).unwrap_or_default()
+    }
+
+    /// Tools whose name went to another by the agent's clash policy: not listed, reached by their full name.
+    pub fn shadowed(&self) -> &[Arc<Shown>] {
+        self.all.get(self.listed..).unwrap_or_default()
+    }
+
+    /// The tool a text means.
+    pub fn find(&self, text: &str) -> Found {
+        self.lookup.find(text)
+    }
+
+    /// A tool by the number [`View::find`] gave.
+    pub fn at(&self, index: usize) -> Option<&Arc<Shown>> {
+        self.all.get(index)
+    }
+
+    /// Whether a tool could be called now, as far as is known.
+    pub fn is_available(&self, shown: &Shown) -> bool {
+        self.snapshot.away(&shown.tool.server).is_none()
+    }
+
+    /// What is not in it, and why.
+    pub fn left_out(&self) -> &[LeftOut] {
+        &self.left_out
+    }
+
+    /// What is wrong with rules and names.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+}
+
+/// A tool that is left, before it has its name.
+enum Kept {
+    /// As it was in the view before.
+    Same(Arc<Shown>),
+    New {
+        tool: Box<Tool>,
+        trail: Vec<Step>,
+        base: Arc<Tool>,
+    },
+}
+
+impl Kept {
+    fn tool(&self) -> &Tool {
+        match self {
+            Self::Same(shown) => &shown.tool,
+            Self::New { tool, .. } => tool,
+        }
+    }
+}
+
+/// Takes every tool through the rules, the agent's wishes and the permissions.
+fn shape_all(request: &ViewRequest<'_>, faults: &mut Vec<Fault>) -> (Vec<Kept>, Vec<LeftOut>) {
+    let none = Shaper::default();
+    let before = request.before.map(earlier).unwrap_or_default();
+    let agent = AgentFilter::new(request, faults);
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    for part in request.snapshot.parts() {
+        let shaper = request.shapers.get(&part.server).unwrap_or(&none);
+        for base in &part.tools {
+            if let Some(shown) = before.get(&Arc::as_ptr(base)) {
+                kept.push(Kept::Same((*shown).clone()));
+                continue;
+            }
+            let mut shaped = shaper.shape(Tool::clone(base));
+            if let Some(tool) = shaped.tool.take() {
+                let Shaped { tool, trail } = request.rules.shape(tool);
+                shaped.trail.extend(trail);
+                shaped.tool = tool;
+            }
+            let last = shaped.tool.take().and_then(|tool| agent.judge(tool, &mut shaped.trail));
+            match last {
+                Some(tool) => {
+                    let (tool, trail) = (Box::new(tool), shaped.trail);
+                    kept.push(Kept::New { tool, trail, base: base.clone() });
+                }
+                None => {
+                    faults.extend(failure(base, &shaped.trail));
+                    let (server, tool) = (base.server.clone(), base.name.to_string());
+                    left_out.push(LeftOut { server, tool, trail: shaped.trail });
+                }
+            }
+        }
+    }
+    (kept, left_out)
+}
+
+fn earlier(view: &View) -> HashMap<*const Tool, &Arc<Shown>> {
+    view.all.iter().map(|shown| (Arc::as_ptr(&shown.base), shown)).collect()
+}
+
+/// A rule that could not do its work is somebody's mistake; one that dropped a tool did what it is for.
+fn failure(tool: &Tool, trail: &[Step]) -> Option<Fault> {
+    let step = trail.last()?;
+    let Outcome::Failed(why) = &step.outcome else { return None };
+    let message = format!("the rule {:?} failed on the tool {}: {why}", step.rule, tool.name);
+    let fault = Fault::error(FaultKind::RuleFailed, message).of(&tool.server);
+    Some(Fault { stage: Stage::Shape, tool: Some(tool.name.clone()), ..fault })
+}
+
+/// What an agent asked for and a user may have.
+struct AgentFilter<'a> {
+    servers: Globs,
+    allow: Globs,
+    request: &'a ViewRequest<'a>,
+}
+
+impl<'a> AgentFilter<'a> {
+    fn new(request: &'a ViewRequest<'a>, faults: &mut Vec<Fault>) -> Self {
+        let mut globs = |patterns: &[String]| {
+            Globs::new(patterns).unwrap_or_else(|bad: BadGlob| {
+                let fault = Fault::error(FaultKind::WrongValue, bad.to_string());
+                faults.push(Fault { stage: Stage::Shape, ..fault });
+                // Fits nothing: better too little than what was meant to be kept away.
+                Globs::new(&[String::new()]).unwrap_or_default()
+            })
+        };
+        Self { servers: globs(&request.agent.servers), allow: globs(&request.agent.allow), request }
+    }
+
+    fn judge(&self, tool: Tool, trail: &mut Vec<Step>) -> Option<Tool> {
+        let is_local = Some(&tool.server) == self.request.local;
+        let fits = |globs: &Globs, text: &str| is_local || globs.is_empty() || globs.fit(text);
+        let reason = if !fits(&self.servers, tool.server.as_str()) {
+            Some(("agent", "its server is not one of the agent's".to_owned()))
+        } else if !fits(&self.allow, &format!("{}/{}", tool.server, tool.name)) {
+            Some(("agent", "not in the agent's allow list".to_owned()))
+        } else {
+            match self.request.permit.authorize(self.request.user, &tool) {
+                Decision::Allow | Decision::Ask => None,
+                Decision::Deny(why) => Some(("permission", why)),
+            }
+        };
+        let Some((rule, why)) = reason else { return Some(tool) };
+        trail.push(Step { rule: rule.to_owned(), outcome: Outcome::Dropped(why) });
+        None
+    }
+}
+
+/// Gives every tool its one name; whether it is listed under it.
+fn name_all(
+    request: &ViewRequest<'_>,
+    kept: Vec<Kept>,
+    faults: &mut Vec<Fault>,
+) -> Result<Vec<(Arc<Shown>, bool)>, ClashError> {
+    let names = request.snapshot.names();
+    let wishes = granted(request, &kept, faults);
+    // Local tools go by their own names, so those come first.
+    let locals: BTreeSet<ShownName> = kept
+        .iter()
+        .filter(|kept| Some(&kept.tool().server) == request.local)
+        .filter_map(|kept| local_name(kept.tool()))
+        .collect();
+    let mut lost: BTreeSet<ShownName> = BTreeSet::new();
+    let mut named = Vec::with_capacity(kept.len());
+    for kept in kept {
+        let tool = kept.tool();
+        let Some(full) = names.table(Form::Full).name(&tool.server, &tool.name).cloned() else { continue };
+        if Some(&tool.server) == request.local {
+            let name = local_name(tool).unwrap_or_else(|| full.clone());
+            named.push((kept, name, full, true));
+            continue;
+        }
+        let form = tool.form.unwrap_or(request.form);
+        let wish = tool.wish.as_ref().filter(|wish| wishes.contains(*wish));
+        let name = wish.or_else(|| names.table(form).name(&tool.server, &tool.name)).unwrap_or(&full).clone();
+        if !locals.contains(&name) {
+            named.push((kept, name, full, true));
+            continue;
+        }
+        faults.push(clash(request.agent.clash, tool, &name));
+        match request.agent.clash {
+            Clash::Prefix => named.push((kept, full.clone(), full, true)),
+            Clash::Mcp => {
+                lost.insert(name.clone());
+                named.push((kept, name, full, true));
+            }
+            Clash::Local => named.push((kept, full.clone(), full, false)),
+            Clash::Error => {
+                let (server, tool) = (tool.server.clone(), tool.name.to_string());
+                return Err(ClashError { name, server, tool });
+            }
+        }
+    }
+    let shown = |(kept, name, full, listed): (Kept, ShownName, ShownName, bool)| {
+        let loses = Some(&kept.tool().server) == request.local && lost.contains(&name);
+        let name = if loses { full.clone() } else { name };
+        (show(kept, name, full), listed && !loses)
+    };
+    Ok(named.into_iter().map(shown).collect())
+}
+
+/// A local tool goes by its own name, as far as that can be a name for a model.
+fn local_name(tool: &Tool) -> Option<ShownName> {
+    ShownName::parse(tool.name.as_str()).ok()
+}
+
+fn show(kept: Kept, name: ShownName, full: ShownName) -> Arc<Shown> {
+    let (tool, trail, base) = match kept {
+        Kept::Same(shown) if shown.name == name && shown.full == full => return shown,
+        Kept::Same(shown) => (shown.tool.clone(), shown.trail.clone(), shown.base.clone()),
+        Kept::New { tool, trail, base } => (*tool, trail, base),
+    };
+    let (input, own_input) = (OnceLock::new(), OnceLock::new());
+    Arc::new(Shown { name, full, tool, trail, base, input, own_input })
+}
+
+/// Names that operators wrote down and that no other tool has: not by another's wish, and not by the table.
+fn granted(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault>) -> BTreeSet<ShownName> {
+    let mut wanted: BTreeMap<&ShownName, Vec<&Tool>> = BTreeMap::new();
+    for kept in kept {
+        if let Some(wish) = &kept.tool().wish {
+            wanted.entry(wish).or_default().push(kept.tool());
+        }
+    }
+    let names = request.snapshot.names();
+    let taken = |wish: &ShownName, tool: &Tool| {
+        let others = |form: Form| {
+            names.table(form).pair(wish).is_some_and(|pair| *pair != (tool.server.clone(), tool.name.clone()))
+        };
+        Form::ALL.into_iter().any(others)
+    };
+    let mut granted = BTreeSet::new();
+    for (wish, tools) in wanted {
+        match tools.as_slice() {
+            [tool] if !taken(wish, tool) => drop(granted.insert(wish.clone())),
+            tools => faults.extend(tools.iter().map(|tool| {
+                let message =
+                    format!("the name {wish} for the tool {} is taken; it keeps its usual one", tool.name);
+                let fault = Fault::warning(FaultKind::Clash, message).of(&tool.server);
+                Fault { stage: Stage::Shape, tool: Some(tool.name.clone()), ..fault }
+            })),
+        }
+    }
+    granted
+}
+
+fn clash(policy: Clash, tool: &Tool, name: &ShownName) -> Fault {
+    let how = match policy {
+        Clash::Prefix => "the server's tool goes by its full name",
+        Clash::Mcp => "the server's tool takes its place",
+        Clash::Local => "the local one takes its place",
+        Clash::Error => "neither can be used",
+    };
+    let fault = Fault::warning(FaultKind::Clash, format!("a local tool is called {name}, too: {how}"));
+    Fault { stage: Stage::Shape, tool: Some(tool.name.clone()), ..fault.of(&tool.server) }
+}
