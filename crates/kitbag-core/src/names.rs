@@ -79,6 +79,13 @@ impl ServerName {
     }
 }
 
+impl ServerName {
+    /// Whose tools those of the program itself are.
+    pub fn local() -> Self {
+        Self("local".into())
+    }
+}
+
 /// The name of a tool as its server spells it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ToolName(Arc<str>);

@@ -6,6 +6,7 @@ mod log;
 mod near;
 mod neutral;
 mod redact;
+mod time;
 
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ pub use redact::{
     MASK, line as redact_line, line_to as redact_line_to, looks_secret, names_secret, url as redact_url,
     words as redact_words,
 };
+pub use time::rfc3339;
 
 /// Characters that take part in a text without showing: format characters (zero-width, bidirectional, tags,
 /// number signs of some scripts), line and paragraph separators, variation selectors, fillers, and code points

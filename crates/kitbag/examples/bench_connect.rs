@@ -70,7 +70,7 @@ async fn listed(server: &str, extra: Extra) -> Duration {
     }
     let began = Instant::now();
     let (kit, _home) = open::start(&entries.join(","));
-    for link in kit.links().filter(|link| link.name().as_str() != "hung") {
+    for link in kit.links().into_iter().filter(|link| link.name().as_str() != "hung") {
         link.settled().await;
         assert!(TOOLS <= link.tools().tools.len(), "{:?}", link.status());
     }

@@ -39,7 +39,7 @@ async fn start(args: &[&str]) -> (Kitbag, [tempfile::TempDir; 2]) {
     all.extend(args);
     let entry = format!(r#""fake": {{"command": {server:?}, "args": {all:?}}}"#);
     let (kit, inner) = open::start(&entry);
-    kit.links().next().unwrap().settled().await;
+    kit.links().into_iter().next().unwrap().settled().await;
     assert!(kit.faults().is_empty(), "{:?}", kit.faults());
     (kit, [home, inner])
 }
@@ -47,7 +47,7 @@ async fn start(args: &[&str]) -> (Kitbag, [tempfile::TempDir; 2]) {
 /// Whether memory grew or calls were left in the table.
 async fn many_calls(calls: usize) -> bool {
     let (kit, _home) = start(&[]).await;
-    let link = kit.links().next().unwrap().clone();
+    let link = kit.links().into_iter().next().unwrap().clone();
     let me = std::process::id();
     let mut settled = 0;
     let mut most = 0;

@@ -1,24 +1,31 @@
 //! The handle everything goes through: servers opened, tools listed, calls made, all of it ended.
 
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use kitbag_core::catalog::{Part, Snapshot};
+use kitbag_core::shape::{AllowAll, Authorize, Shaper, View, shaper};
+use kitbag_core::{Fault, FaultKind, Limits, ServerName, ServerSpec, ShownName, Stage, Transport};
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
 use crate::Setup;
-use crate::connect::{
-    Call, CallError, Key, Lease, Link, LinkState, Memory, RawTool, Reply, Responder, Status, Supply,
-    Surroundings,
-};
+use crate::connect::{Link, LinkState, Memory, Responder, Status, Surroundings};
+use crate::execute::{Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
-use kitbag_core::config::layers::{Layer, State};
-use kitbag_core::model::Resolved;
-use kitbag_core::names::{Naming, Pair, Table, assign};
-use kitbag_core::{
-    ErrorKind, Fault, FaultKind, Limits, ServerName, ServerSpec, ShownName, Stage, ToolName, Transport,
-};
+use crate::local::LocalTool;
+use crate::roster::Roster;
 
 mod find;
+mod servers;
+mod views;
 
-pub use find::{FindError, could_have};
+pub use find::{could_have, speaks_of};
+pub use views::{Changes, NoAgent};
+
+use servers::Opened;
 
 /// How to open.
 #[derive(Clone, Default)]
@@ -35,6 +42,14 @@ pub struct Options {
     pub limits: Option<Limits>,
     /// Who answers what servers ask in the middle of a call; nobody otherwise, and they are refused.
     pub responder: Option<Arc<dyn Responder>>,
+    /// Tools of the program itself, in the same catalog.
+    pub local: Vec<LocalTool>,
+    /// Rules for all tools, after those the files ask for.
+    pub rules: Arc<Shaper>,
+    /// Whoever looks at calls, in order.
+    pub hooks: Vec<Arc<dyn Hook>>,
+    /// Who may see and call what; everybody everything otherwise.
+    pub permit: Option<Arc<dyn Authorize>>,
 }
 
 /// A required server that could not be had.
@@ -58,25 +73,31 @@ pub struct ServerStatus {
     pub status: Status,
 }
 
-/// One tool, by all its names.
-#[derive(Clone, Debug)]
-pub struct ToolRow {
-    /// What a model calls it.
-    pub shown: ShownName,
-    /// Whose it is.
-    pub server: ServerName,
-    /// Its definition.
-    pub tool: RawTool,
-    /// Whether it could be called now.
-    pub available: bool,
+/// The servers of one setup, opened, and everything that is done with them.
+pub struct Kitbag {
+    state: Mutex<State>,
+    views: Mutex<HashMap<String, (u64, Arc<View>)>>,
+    around: Arc<Surroundings>,
+    roster: Arc<Roster>,
+    locals: BTreeMap<String, LocalTool>,
+    local: ServerName,
+    results: Results,
+    records: Records,
+    options: Options,
+    permit: Arc<dyn Authorize>,
+    tasks: TaskTracker,
+    stop: CancellationToken,
 }
 
-/// The servers of one setup, opened.
-pub struct Kitbag {
-    leases: Vec<Lease>,
-    others: Vec<ServerStatus>,
-    around: Arc<Surroundings>,
+/// What the files said when they were read last.
+struct State {
     setup: Arc<Setup>,
+    open: BTreeMap<ServerName, Opened>,
+    others: Vec<ServerStatus>,
+    shapers: Arc<BTreeMap<ServerName, Shaper>>,
+    faults: Vec<Fault>,
+    /// Counts the changes of rules: views made by other ones do not hold.
+    generation: u64,
 }
 
 impl Kitbag {
@@ -98,66 +119,127 @@ impl Kitbag {
         Ok((kit, faults))
     }
 
-    /// A required server that is not connected.
-    fn missing(&self) -> Option<OpenError> {
-        let required =
-            |link: &&Link| self.setup.used().any(|spec| spec.name == *link.name() && spec.required);
-        self.links().filter(required).find_map(|link| {
-            let status = link.status();
-            let error = OpenError { server: link.name().clone(), why: why(&status) };
-            (!status.state.is_connected()).then_some(error)
-        })
-    }
-
     /// Starts every server in use and waits for none.
     pub fn start(setup: Setup, options: Options) -> Self {
         // What an earlier run left behind, if it was killed together with its guards.
         guard::sweep();
-        let limits = options.limits.unwrap_or_else(|| setup.limits.clone());
+        let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
         let other = setup.env().program("kitbag", setup.env().cwd());
-        let launcher = options.launcher.unwrap_or_else(|| Launcher::choose(other.as_deref()));
+        let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
+        let results = Results::new(&setup.folders.state, &limits);
+        let roster = Roster::load(setup.folders.cache.clone(), reserved(&setup), limits.clone());
         let around = Arc::new(Surroundings {
             env: setup.env().clone(),
             launcher,
             memory: Memory::load(setup.folders.cache.clone()),
             logs: Some(setup.folders.state.join("logs")),
             limits,
-            responder: options.responder,
+            responder: options.responder.clone(),
         });
         let setup = Arc::new(setup);
-        let asked = |spec: &&ServerSpec| options.only.as_ref().is_none_or(|only| only.contains(&spec.name));
-        let link = |spec: &ServerSpec| {
-            let supply = FromSetup {
-                name: spec.name.clone(),
-                first: std::sync::Mutex::new(Some(setup.clone())),
-                setup: setup.clone(),
-            };
-            let spec = &ServerSpec { lazy: spec.lazy && !options.eager, ..spec.clone() };
-            let lease =
-                Lease::take(key(&setup, spec, &around), || Link::start(spec, Arc::new(supply), &around));
-            if !spec.lazy {
-                lease.link().want();
-            }
-            lease
+        let local = local_owner(&setup);
+        let read_on = crate::execute::read_result(&results);
+        let locals: BTreeMap<String, LocalTool> = options
+            .local
+            .iter()
+            .cloned()
+            .chain([read_on])
+            .map(|tool| (tool.name().to_owned(), tool))
+            .collect();
+        let state = State {
+            setup: setup.clone(),
+            open: BTreeMap::new(),
+            others: Vec::new(),
+            shapers: Arc::default(),
+            faults: Vec::new(),
+            generation: 0,
         };
-        let leases =
-            if setup.switched_on { setup.used().filter(asked).map(link).collect() } else { Vec::new() };
-        Self { leases, others: others(&setup), around, setup }
+        let kit = Self {
+            state: Mutex::new(state),
+            views: Mutex::default(),
+            around,
+            roster: Arc::new(roster),
+            locals,
+            local,
+            results,
+            records: Records::default(),
+            permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
+            options,
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+        };
+        let definitions: Vec<String> =
+            kit.locals.values().map(|tool| tool.definition().to_string()).collect();
+        let texts = definitions.iter().map(String::as_str);
+        kit.roster.set(Part::parse(&kit.local, texts, &kit.around.limits));
+        kit.take_over(setup);
+        kit
+    }
+
+    /// Reads the files again. Only what changed is touched: other servers keep their process and session.
+    pub async fn reload(&self) -> Result<Vec<Fault>, crate::SetupError> {
+        let request = self.state().setup.request().clone();
+        let setup = Setup::discover(&request)?;
+        for link in self.take_over(Arc::new(setup)) {
+            link.gone().await;
+        }
+        Ok(self.faults())
+    }
+
+    /// Opens what a setup uses; the links that end by that.
+    fn take_over(&self, setup: Arc<Setup>) -> Vec<Link> {
+        let wanted =
+            |spec: &ServerSpec| self.options.only.as_ref().is_none_or(|only| only.contains(&spec.name));
+        let lazy = |spec: &ServerSpec| spec.lazy && !self.options.eager;
+        let (shapers, faults) = shapers(&setup);
+        let mut state = self.state();
+        let old = std::mem::take(&mut state.open);
+        let servers = servers::open(&setup, &self.around, old, wanted, lazy);
+        for name in &servers.gone {
+            self.roster.remove(name);
+        }
+        for name in &servers.new {
+            let Some(opened) = servers.open.get(name) else { continue };
+            let (link, fingerprint) = (opened.lease.link().clone(), opened.fingerprint.clone());
+            self.roster.recall(&link, &fingerprint);
+            let (stop, following) = (self.stop.clone(), opened.following.clone());
+            let follow = self.roster.clone().follow(link, fingerprint, following);
+            self.tasks.spawn(async move {
+                tokio::select! {
+                    () = stop.cancelled() => {}
+                    () = follow => {}
+                }
+            });
+        }
+        state.others = servers::others(&setup);
+        state.open = servers.open;
+        state.shapers = Arc::new(shapers);
+        state.faults = faults;
+        state.setup = setup;
+        state.generation += 1;
+        servers.ending
     }
 
     /// Waits until every server is connected or hopeless, at most this long.
     pub async fn wait(&self, at_most: Duration) {
+        let links = self.links();
         let all = async {
-            for link in self.links().filter(|link| link.status().state != LinkState::Idle) {
+            for link in links.iter().filter(|link| link.status().state != LinkState::Idle) {
                 link.settled().await;
             }
         };
         let _ = tokio::time::timeout(at_most, all).await;
+        self.catch_up();
     }
 
     /// The links, in order of name.
-    pub fn links(&self) -> impl Iterator<Item = &Link> {
-        self.leases.iter().map(Lease::link)
+    pub fn links(&self) -> Vec<Link> {
+        self.state().open.values().map(|opened| opened.lease.link().clone()).collect()
+    }
+
+    /// The link to one server.
+    pub fn link(&self, server: &ServerName) -> Option<Link> {
+        self.state().open.get(server).map(|opened| opened.lease.link().clone())
     }
 
     /// How surely the servers' processes end with us.
@@ -172,160 +254,136 @@ impl Kitbag {
 
     /// How every server is, those that are not used too.
     pub fn status(&self) -> Vec<ServerStatus> {
-        let transport =
-            |name: &ServerName| self.setup.used().find(|spec| spec.name == *name).map(ServerSpec::transport);
-        let linked = self.links().map(|link| ServerStatus {
-            name: link.name().to_string(),
-            transport: transport(link.name()),
-            status: link.status(),
+        let state = self.state();
+        let linked = state.open.iter().map(|(name, opened)| ServerStatus {
+            name: name.to_string(),
+            transport: Some(opened.transport),
+            status: opened.lease.link().status(),
         });
-        linked.chain(self.others.iter().cloned()).collect()
+        linked.chain(state.others.iter().cloned()).collect()
     }
 
-    /// Every tool of every server, by the name a model sees, in order of name.
-    pub fn tools(&self) -> Vec<ToolRow> {
-        let table = self.names();
-        let mut rows: Vec<ToolRow> = Vec::new();
-        for link in self.links() {
-            let available = link.status().state.is_connected();
-            for tool in &link.tools().tools {
-                if let Some(shown) = table.name(link.name(), &tool.name) {
-                    rows.push(ToolRow {
-                        shown: shown.clone(),
-                        server: link.name().clone(),
-                        tool: tool.clone(),
-                        available,
-                    });
-                }
-            }
-        }
-        rows.sort_by(|a, b| a.shown.cmp(&b.shown));
-        rows
+    /// Every tool of every server as it is now.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.catch_up();
+        self.roster.snapshot()
     }
 
-    /// Calls a tool by the server's own names.
-    pub async fn call(&self, server: &ServerName, call: Call<'_>) -> Result<Reply, CallError> {
-        match self.links().find(|link| link.name() == server) {
-            Some(link) => link.call(call).await,
-            None => Err(CallError {
-                kind: ErrorKind::NotFound,
-                server: server.clone(),
-                tool: call.tool.to_owned(),
-                message: "is not in use".to_owned(),
-                code: None,
-            }),
-        }
+    /// Tells whenever that changes.
+    pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
+        self.roster.watch()
     }
 
-    /// What is wrong with servers that are not connected.
+    /// The calls made lately, oldest first; their arguments cut and without secrets.
+    pub fn recent_calls(&self) -> Vec<Record> {
+        self.records.recent()
+    }
+
+    /// What is wrong: with servers that are not connected, with definitions that were left out, with rules.
     pub fn faults(&self) -> Vec<Fault> {
-        let away = self
-            .links()
-            .map(|link| (link, link.status()))
-            // One that is started on first need is not missing.
-            .filter(|(_, status)| !status.state.is_connected() && status.state != LinkState::Idle);
-        away.map(|(link, status)| Fault {
-            stage: Stage::Connect,
-            ..Fault::error(FaultKind::Unavailable, why(&status)).of(link.name())
-        })
-        .collect()
+        let snapshot = self.snapshot();
+        let state = self.state();
+        let away = state.open.values().map(|opened| (opened.lease.link(), opened.lease.link().status()));
+        // One that is started on first need is not missing.
+        let away = away
+            .filter(|(_, status)| !status.state.is_connected() && status.state != LinkState::Idle)
+            .map(|(link, status)| Fault {
+                stage: Stage::Connect,
+                ..Fault::error(FaultKind::Unavailable, why(&status)).of(link.name())
+            });
+        let rejected = snapshot.parts().flat_map(|part| {
+            part.rejected.iter().map(|rejected| {
+                let tool = rejected
+                    .tool
+                    .as_ref()
+                    .map_or_else(|| "a tool".to_owned(), |tool| format!("the tool {tool:?}"));
+                let fault =
+                    Fault::warning(FaultKind::BadTool, format!("{tool} is left out: {}", rejected.why));
+                Fault { stage: Stage::Catalog, ..fault.of(&part.server) }
+            })
+        });
+        away.chain(rejected).chain(state.faults.iter().cloned()).collect()
     }
 
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is
     /// left.
     pub async fn close(self) {
-        let ending: Vec<Link> = self.leases.into_iter().filter_map(Lease::release).collect();
+        for record in self.recent_calls() {
+            if let Some(link) = self.link(&record.server) {
+                link.remark(&record.line());
+            }
+        }
+        self.roster.save_names();
+        self.stop.cancel();
+        self.tasks.close();
+        let open = std::mem::take(&mut self.state().open);
+        let ending: Vec<Link> = open.into_values().filter_map(|opened| opened.lease.release()).collect();
         let all = async {
             for link in &ending {
                 link.gone().await;
             }
+            self.tasks.wait().await;
         };
         let _ = tokio::time::timeout(self.around.limits.wait_end + Duration::from_secs(1), all).await;
     }
 
-    fn names(&self) -> Table {
-        let pairs = self.links().flat_map(|link| {
-            let list = link.tools();
-            list.tools.iter().map(|tool| (link.name().clone(), tool.name.clone())).collect::<Vec<Pair>>()
-        });
-        assign(&Table::default(), pairs, &Naming::default())
+    /// A required server that is not connected.
+    fn missing(&self) -> Option<OpenError> {
+        let state = self.state();
+        state.open.values().filter(|opened| opened.required).find_map(|opened| {
+            let link = opened.lease.link();
+            let status = link.status();
+            let error = OpenError { server: link.name().clone(), why: why(&status) };
+            (!status.state.is_connected()).then_some(error)
+        })
+    }
+
+    /// Takes over what links listed a moment ago, without waiting for the tasks that follow them.
+    fn catch_up(&self) {
+        for opened in self.state().open.values() {
+            self.roster.catch_up(opened.lease.link(), &opened.fingerprint);
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What a server is shared by, if it can be: not before its values are known.
-fn key(setup: &Setup, spec: &ServerSpec, around: &Surroundings) -> Option<Key> {
-    let row =
-        setup.merged.servers.iter().find(|row| row.spec.as_ref().is_some_and(|s| s.name == spec.name))?;
-    let owner = matches!(row.layer, Layer::User(_)) || !spec.inputs.is_empty();
-    let resolved = setup.resolve(spec, &row.layer).ok()?;
-    Key::of(spec.name.as_str(), &resolved, owner.then_some(&setup.user), around)
+impl Drop for Kitbag {
+    fn drop(&mut self) {
+        self.stop.cancel();
+    }
+}
+
+/// The rules of every server, as the files ask for them.
+fn shapers(setup: &Setup) -> (BTreeMap<ServerName, Shaper>, Vec<Fault>) {
+    let mut faults = Vec::new();
+    let shapers = setup.used().map(|spec| {
+        let (shaper, bad) = shaper(spec);
+        faults.extend(bad);
+        (spec.name.clone(), shaper)
+    });
+    let shapers = shapers.collect();
+    (shapers, faults)
+}
+
+/// Names that operators wrote down: no other tool gets one of these.
+fn reserved(setup: &Setup) -> BTreeSet<ShownName> {
+    let rules = setup.used().flat_map(|spec| &spec.rules.tools);
+    rules.filter_map(|(_, rules)| ShownName::parse(rules.name.as_deref()?).ok()).collect()
+}
+
+/// Under which name local tools stand in the catalog: one that no server has.
+fn local_owner(setup: &Setup) -> ServerName {
+    let taken = |name: &str| setup.merged.servers.iter().any(|row| row.name == name);
+    let names = std::iter::once("local".to_owned()).chain((2..).map(|number| format!("local_{number}")));
+    let free = names.filter(|name| !taken(name)).find_map(|name| ServerName::parse(&name).ok());
+    // There are more numbers than servers.
+    free.unwrap_or_else(ServerName::local)
 }
 
 fn why(status: &Status) -> String {
     let state = status.state.as_str();
     status.error.as_ref().map_or_else(|| state.to_owned(), |error| format!("{state}: {error}"))
-}
-
-/// Servers that are known but not used.
-fn others(setup: &Setup) -> Vec<ServerStatus> {
-    let state = |state: State| match state {
-        State::Disabled => Some(LinkState::Disabled),
-        State::Held => Some(LinkState::Held),
-        State::Broken => Some(LinkState::Failed),
-        _ => None,
-    };
-    let row = |row: &kitbag_core::config::layers::Server| {
-        let mut status = Status::new(
-            state(row.state)
-                .filter(|_| !matches!(row.layer, Layer::Host(_)) || row.state == State::Disabled)?,
-        );
-        status.error = row
-            .faults
-            .iter()
-            .max_by_key(|fault| fault.severity)
-            .filter(|_| row.state == State::Broken)
-            .map(|fault| fault.message.clone());
-        Some(ServerStatus {
-            name: row.name.clone(),
-            transport: row.spec.as_ref().map(ServerSpec::transport),
-            status,
-        })
-    };
-    setup.merged.servers.iter().filter_map(row).collect()
-}
-
-/// A server's description as the files say it now. The first time they were just read.
-struct FromSetup {
-    name: ServerName,
-    first: std::sync::Mutex<Option<Arc<Setup>>>,
-    setup: Arc<Setup>,
-}
-
-impl Supply for FromSetup {
-    fn spec(&self) -> Option<(ServerSpec, Result<Resolved, Vec<Fault>>)> {
-        let first = self.first.lock().ok().and_then(|mut first| first.take());
-        let now = match first {
-            Some(setup) => setup,
-            None => Setup::discover(self.setup.request()).map_or_else(|_| self.setup.clone(), Arc::new),
-        };
-        let row = now
-            .merged
-            .servers
-            .iter()
-            .find(|row| row.name == self.name.as_str() && row.state == State::Used)?;
-        let spec = row.spec.clone()?;
-        let resolved = now.resolve(&spec, &row.layer);
-        Some((spec, resolved))
-    }
-}
-
-/// What a call needs to know about a tool before it is made.
-#[derive(Clone, Debug)]
-pub struct Found {
-    /// Whose it is.
-    pub server: ServerName,
-    /// Its own name.
-    pub tool: ToolName,
-    /// Its definition.
-    pub raw: RawTool,
 }

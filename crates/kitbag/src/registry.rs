@@ -17,6 +17,7 @@ mod file;
 mod secrets;
 mod trust;
 
+pub(crate) use file::write_cache;
 pub use file::{FileError, backup, write};
 pub use secrets::Secrets;
 pub use trust::{Approval, Trust};

@@ -2,11 +2,12 @@
 
 use std::io::Read as _;
 
-use kitbag::connect::Call;
-use kitbag::kit::could_have;
+use kitbag::execute::{Block, Repair};
+use kitbag::kit::{could_have, speaks_of};
+use kitbag::names::lookup::Found;
+use kitbag::schema::read_property;
 use kitbag::text::visible;
-use kitbag::{FindError, Found, Kitbag, Options, ServerName};
-use serde_json::value::to_raw_value;
+use kitbag::{CallResult, ErrorKind, Intent, Kitbag, Options, ServerName};
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
@@ -57,43 +58,66 @@ async fn once(
     base: Map<String, Value>,
     wait: std::time::Duration,
 ) -> Result<Exit, Failure> {
-    let found = kit.find(&args.tool, wait).await.map_err(not_found)?;
-    let arguments = arguments(base, &args.pairs, &found)?;
-    let arguments = to_raw_value(&arguments).map_err(|error| Failure::new(Exit::Bug, error.to_string()))?;
-    let call = Call::new(found.tool.as_str(), &arguments);
-    match kit.call(&found.server, call).await {
-        Ok(reply) => {
-            let result: Value = serde_json::from_str(reply.result.get()).unwrap_or_default();
-            let failed = result["isError"].as_bool().unwrap_or(false);
-            let meta = json!({"server": found.server.as_str(), "tool": found.tool.as_str(), "duration_ms": reply.took.as_millis() as u64, "retries": reply.retries});
-            show(context, &result, failed, &meta);
-            Ok(if failed { Exit::ToolError } else { Exit::Done })
+    kit.wait_for(&args.tool, wait).await;
+    let view = kit.local_view();
+    let arguments = match view.find(&args.tool) {
+        Found::One(index) => arguments(base, &args.pairs, view.at(index).map(|shown| &*shown.tool.input))?,
+        // What is wrong with the name is said below, in the words everybody gets.
+        _ => base,
+    };
+    let text = Value::Object(arguments).to_string();
+    match kit.run(&view, Intent::new(&args.tool, &text)).await {
+        Ok(result) => {
+            show(context, &result);
+            Ok(if result.is_error { Exit::ToolError } else { Exit::Done })
         }
-        Err(error) => {
-            if context.global.json {
-                let meta = json!({"server": error.server.as_str(), "tool": error.tool, "code": error.code});
-                context.print_json(&json!({"ok": false, "kind": error.kind.as_str(), "content": [], "structured": null, "is_error": true, "message": error.message, "meta": meta}));
-            }
-            let failure = Failure::new(
-                error.kind.into(),
-                format!("{} ({}): {}", error.server, error.kind.as_str(), error.message),
-            );
-            Err(failure.hint(format!("kitbag logs {}", error.server)))
-        }
+        Err(failure) => Err(failed(context, kit, &args.tool, failure)),
     }
 }
 
-fn not_found(error: FindError) -> Failure {
-    let failure = Failure::new(Exit::NotFound, error.to_string());
-    match error {
-        FindError::NotFound { near: Some(near), .. } => failure.hint(format!("kitbag call {near}")),
-        FindError::NotFound { away, .. } if !away.is_empty() => {
-            // The tool may well be one of a server that did not answer.
-            let message = format!("{}; not connected: {}", failure.message, away.join("; "));
+fn failed(context: &mut Context, kit: &Kitbag, name: &str, error: kitbag::Failure) -> Failure {
+    if context.global.json {
+        let meta = json!({"server": error.server.as_ref().map(ServerName::as_str), "tool": error.tool, "code": error.code});
+        let repair = match error.repair.as_deref() {
+            Some(Repair::Names(names)) => json!({"names": names}),
+            Some(Repair::Schema(schema)) => json!({"schema": schema}),
+            None => Value::Null,
+        };
+        context.print_json(&json!({"ok": false, "kind": error.kind.as_str(), "content": [], "structured": null, "is_error": true, "message": error.message, "repair": repair, "meta": meta}));
+    }
+    let snapshot = kit.snapshot();
+    let away = snapshot.all_away().next().is_some();
+    let meant = snapshot.all_away().any(|(server, _)| speaks_of(server, name));
+    let (server, near) = (
+        &error.server,
+        match error.repair.as_deref() {
+            Some(Repair::Names(names)) => names.first(),
+            _ => None,
+        },
+    );
+    let message = server.as_ref().map_or_else(
+        || error.message.clone(),
+        |server| format!("{server} ({}): {}", error.kind.as_str(), error.message),
+    );
+    match (error.kind, near) {
+        // The tool may well be one of a server that did not answer.
+        (ErrorKind::NotFound, near) if meant || away && near.is_none() => {
             Failure::new(Exit::Unavailable, message).hint("kitbag status")
         }
-        FindError::NotFound { .. } => failure.hint("kitbag tools"),
-        FindError::Ambiguous { .. } => failure.hint("use one of these names"),
+        (ErrorKind::NotFound, Some(near)) => {
+            Failure::new(Exit::NotFound, message).hint(format!("kitbag call {near}"))
+        }
+        (ErrorKind::NotFound, None) => Failure::new(Exit::NotFound, message).hint("kitbag tools"),
+        (ErrorKind::Ambiguous, _) => Failure::new(Exit::NotFound, message).hint("use one of these names"),
+        (ErrorKind::InvalidArguments, _) => {
+            Failure::new(Exit::InvalidArguments, message).hint("kitbag show, which prints what it takes")
+        }
+        (kind, _) => {
+            let log = server
+                .as_ref()
+                .map_or_else(|| "kitbag status".to_owned(), |server| format!("kitbag logs {server}"));
+            Failure::new(kind.into(), message).hint(log)
+        }
     }
 }
 
@@ -119,13 +143,12 @@ fn base(args: &Args) -> Result<Map<String, Value>, Failure> {
     }
 }
 
-/// `key=value` pairs on top, each by what the tool's schema says about it.
+/// `key=value` pairs on top, each by what the tool's schema says about it; `key:=json` is JSON whatever it says.
 fn arguments(
     mut base: Map<String, Value>,
     pairs: &[String],
-    found: &Found,
+    schema: Option<&Value>,
 ) -> Result<Map<String, Value>, Failure> {
-    let definition: Value = serde_json::from_str(found.raw.raw.get()).unwrap_or_default();
     for pair in pairs {
         if let Ok(Value::Object(map)) = serde_json::from_str(pair) {
             base.extend(map);
@@ -135,32 +158,44 @@ fn arguments(
             let failure = Failure::new(Exit::InvalidArguments, format!("{pair:?} is not key=value"));
             return Err(failure.hint(format!("{pair}=…, or --args '{{…}}'")));
         };
-        let kind = &definition["inputSchema"]["properties"][key]["type"];
-        let is_text =
-            kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&"string".into()));
-        let parsed = serde_json::from_str(text).ok().filter(|_| !is_text);
-        base.insert(key.to_owned(), parsed.unwrap_or_else(|| text.into()));
+        let value = match (key.strip_suffix(':'), schema) {
+            (Some(key), _) => serde_json::from_str(text).map_err(|error| {
+                let failure =
+                    Failure::new(Exit::InvalidArguments, format!("{key} is not valid JSON: {error}"));
+                failure.hint(format!("{key}={text}, for text"))
+            })?,
+            (None, Some(schema)) => read_property(schema, key, text),
+            (None, None) => text.into(),
+        };
+        base.insert(key.strip_suffix(':').unwrap_or(key).to_owned(), value);
     }
     Ok(base)
 }
 
-fn show(context: &mut Context, result: &Value, failed: bool, meta: &Value) {
+fn show(context: &mut Context, result: &CallResult) {
     if context.global.json {
-        let kind = if failed { json!("tool_error") } else { Value::Null };
+        let meta = &result.meta;
+        let content: Vec<&Value> = result.content.iter().map(Block::as_value).collect();
+        let meta = json!({
+            "server": meta.server.as_str(), "tool": meta.tool, "duration_ms": meta.took.as_millis() as u64,
+            "retries": meta.retries, "cache_hit": meta.cache_hit,
+            "transport": meta.transport.map(|transport| transport.as_str()), "handle": meta.handle,
+            "coerced": meta.coerced.iter().map(|coercion| &coercion.path).collect::<Vec<_>>(), "notes": meta.notes,
+        });
         context.print_json(&json!({
-            "ok": !failed, "kind": kind, "content": result["content"], "structured": result["structuredContent"], "is_error": failed, "meta": meta,
+            "ok": !result.is_error, "kind": result.kind().map(ErrorKind::as_str), "content": content,
+            "structured": result.structured, "is_error": result.is_error, "meta": meta,
         }));
         return;
     }
-    let blocks = result["content"].as_array().cloned().unwrap_or_default();
-    for block in &blocks {
-        let text = match block["text"].as_str() {
+    for block in &result.content {
+        let text = match block.as_text() {
             Some(text) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
-            None => format!("[{}]", block["type"].as_str().unwrap_or("block")),
+            None => format!("[{}]", visible(block.kind())),
         };
         context.print(text + "\n");
     }
-    if blocks.is_empty() && !result["structuredContent"].is_null() {
-        context.print_json(&result["structuredContent"]);
+    if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
+        context.print_json(structured);
     }
 }

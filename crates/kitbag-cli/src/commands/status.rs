@@ -3,7 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use kitbag::connect::LinkState;
-use kitbag::text::visible;
+use kitbag::text::{rfc3339, visible};
 use kitbag::{Kitbag, Options, ServerStatus};
 use serde_json::{Value, json};
 
@@ -85,26 +85,14 @@ fn as_json(row: &ServerStatus) -> Value {
         "tools": status.tools,
         "error": status.error,
         "restarts": status.restarts,
-        "since": rfc3339(status.since),
-        "last_good": status.last_good.map(rfc3339),
+        "since": time(status.since),
+        "last_good": status.last_good.map(time),
         "noise": status.noise,
         "pid": status.pid,
         "keeping": status.keeping,
     })
 }
 
-/// A time as RFC 3339 in UTC, to the second.
-fn rfc3339(time: SystemTime) -> String {
-    let seconds = time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Days to a date, in years that begin with March so that the odd day comes last.
-    let shifted = days + 719_468;
-    let (era, day) = (shifted / 146_097, shifted % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let date = day - (153 * month + 2) / 5 + 1;
-    let (year, month) =
-        if month < 10 { (year + era * 400, month + 3) } else { (year + era * 400 + 1, month - 9) };
-    format!("{year:04}-{month:02}-{date:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+fn time(time: SystemTime) -> String {
+    rfc3339(time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.as_secs()))
 }

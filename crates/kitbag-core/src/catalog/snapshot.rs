@@ -102,6 +102,11 @@ impl Snapshot {
         self.away.get(server)
     }
 
+    /// Every server whose tools cannot be called now.
+    pub fn all_away(&self) -> impl Iterator<Item = (&ServerName, &Away)> {
+        self.away.iter()
+    }
+
     /// The same with these tools of one server; none when nothing would change.
     pub fn with(&self, part: Part) -> Option<Self> {
         if self.parts.get(&part.server).is_some_and(|old| **old == part) {

@@ -28,6 +28,7 @@ pub struct Shown {
     base: Arc<Tool>,
     input: OnceLock<Result<Schema, SchemaError>>,
     own_input: OnceLock<Result<Schema, SchemaError>>,
+    output: OnceLock<Option<Schema>>,
 }
 
 impl Shown {
@@ -42,6 +43,12 @@ impl Shown {
             Some(own) => Schema::compile(own, limits),
             None => Schema::compile(&serde_json::Value::Bool(true), limits),
         })
+    }
+
+    /// What its structured results are said to be, if that can be checked.
+    pub fn output(&self, limits: &Limits) -> Option<&Schema> {
+        let compiled = || Schema::compile(self.tool.output.as_ref()?, limits).ok();
+        self.output.get_or_init(compiled).as_ref()
     }
 
     /// Arguments to show as examples: those an operator wrote down, or one made from the schema.
@@ -130,6 +137,19 @@ impl View {
         }));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         Ok(Self { snapshot, user, all, listed: count, lookup, left_out, faults })
+    }
+
+    /// A view of nothing.
+    pub fn empty(user: &UserId) -> Self {
+        Self {
+            snapshot: Arc::default(),
+            user: user.clone(),
+            all: Vec::new(),
+            listed: 0,
+            lookup: Lookup::new([]),
+            left_out: Vec::new(),
+            faults: Vec::new(),
+        }
     }
 
     /// The snapshot it was made from.
@@ -350,8 +370,8 @@ fn show(kept: Kept, name: ShownName, full: ShownName) -> Arc<Shown> {
         Kept::Same(shown) => (shown.tool.clone(), shown.trail.clone(), shown.base.clone()),
         Kept::New { tool, trail, base } => (*tool, trail, base),
     };
-    let (input, own_input) = (OnceLock::new(), OnceLock::new());
-    Arc::new(Shown { name, full, tool, trail, base, input, own_input })
+    let (input, own_input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+    Arc::new(Shown { name, full, tool, trail, base, input, own_input, output })
 }
 
 /// Names that operators wrote down and that no other tool has: not by another's wish, and not by the table.

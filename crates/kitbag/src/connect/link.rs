@@ -51,7 +51,7 @@ struct Inner {
     born: (Instant, SystemTime),
     /// When a call last came back, in microseconds after that; 0 when none did.
     last_good: AtomicU64,
-    tools: watch::Sender<Arc<ToolList>>,
+    tools: watch::Sender<Option<Arc<ToolList>>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
     tries: Tries,
@@ -76,7 +76,7 @@ impl Link {
             session: watch::Sender::new(None),
             born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
-            tools: watch::Sender::new(Arc::default()),
+            tools: watch::Sender::new(None),
             wanted: watch::Sender::new(!spec.lazy),
             gate: Semaphore::new(concurrency),
             tries: Tries::default(),
@@ -108,7 +108,29 @@ impl Link {
 
     /// The tools it lists, the last known ones while it is away.
     pub fn tools(&self) -> Arc<ToolList> {
+        self.listed().unwrap_or_default()
+    }
+
+    /// The same; none before it listed any.
+    pub(crate) fn listed(&self) -> Option<Arc<ToolList>> {
         self.0.tools.borrow().clone()
+    }
+
+    /// Tells when it lists anew.
+    pub(crate) fn watch_tools(&self) -> watch::Receiver<Option<Arc<ToolList>>> {
+        self.0.tools.subscribe()
+    }
+
+    /// Tells when its state changes.
+    pub(crate) fn watch_status(&self) -> watch::Receiver<Status> {
+        self.0.status.subscribe()
+    }
+
+    /// Writes a line into its log.
+    pub(crate) fn remark(&self, line: &str) {
+        if let Some(session) = self.0.session.borrow().as_ref() {
+            session.tail.remark(line);
+        }
     }
 
     /// Waits until it is connected, or will not be by trying as it is configured.
@@ -336,6 +358,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
             biased;
             closed = session.peer.closed() => return closed.to_string(),
             () = session.changed.notified() => {}
+            () = too_old(inner) => {}
         }
         // Quiet for a while: the next change is news again.
         round = if limits.refresh * 2 < listed.elapsed() { 0 } else { round };
@@ -350,18 +373,33 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     }
 }
 
+/// Waits until the list is older than its server says it may be.
+async fn too_old(inner: &Inner) {
+    let ttl = inner.tools.borrow().as_ref().and_then(|list| list.ttl);
+    match ttl {
+        Some(ttl) => tokio::time::sleep(ttl.max(inner.around.limits.refresh)).await,
+        None => std::future::pending().await,
+    }
+}
+
 async fn refresh(inner: &Inner, session: &Session) {
     if !session.greeting.has_tools {
         inner.status.send_modify(|status| status.tools = Some(0));
+        inner.tools.send_replace(Some(Arc::default()));
         return inner.state(LinkState::Ready, None);
     }
     match list::tools(&session.peer, session.greeting.era, &inner.around.limits).await {
+        // Half a list is worth more than none, but not more than a whole one from before.
+        Ok(list) if list.broke_off && inner.tools.borrow().is_some() => {
+            let error = list.truncated.unwrap_or_default();
+            inner.state(LinkState::Degraded, Some(session.redactor.line(error.as_bytes())));
+        }
         Ok(list) => {
             inner.status.send_modify(|status| {
                 status.tools = Some(list.tools.len());
                 status.error = list.truncated.clone().map(|why| format!("tool list cut short: {why}"));
             });
-            inner.tools.send_replace(Arc::new(list));
+            inner.tools.send_replace(Some(Arc::new(list)));
             inner.state(LinkState::Ready, None);
         }
         Err(_) if session.peer.is_closed() => {}

@@ -1,6 +1,7 @@
 //! All pages of a server's tool list, and no more than that.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use kitbag_core::{Limits, ToolName};
 use serde::Deserialize;
@@ -28,6 +29,10 @@ pub struct ToolList {
     pub rejected: Vec<String>,
     /// Why there may be more, if the list was not read to its end.
     pub truncated: Option<String>,
+    /// Whether that was by an error in the middle.
+    pub broke_off: bool,
+    /// How long it holds, if its server says so.
+    pub ttl: Option<Duration>,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +42,12 @@ struct Page<'a> {
     tools: Vec<&'a RawValue>,
     #[serde(borrow, default)]
     next_cursor: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    ttl_ms: Option<&'a RawValue>,
 }
+
+/// The longest a list is believed to hold.
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 #[derive(Deserialize)]
 struct Named {
@@ -60,12 +70,14 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             // What came before the trouble is worth keeping.
             Err(error) if !list.tools.is_empty() => {
                 list.truncated = Some(format!("the list broke off: {error}"));
+                list.broke_off = true;
                 return Ok(list);
             }
             Err(error) => return Err(error),
         };
         let page: Page<'_> = serde_json::from_str(raw.get())
             .map_err(|_| RequestError::BadAnswer("tools/list gave no list of tools".into()))?;
+        list.ttl = ttl(page.ttl_ms).or(list.ttl);
         for tool in &page.tools {
             if limits.tools <= list.tools.len() {
                 list.truncated = Some(format!("more than {} tools", limits.tools));
@@ -84,6 +96,11 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
     }
     list.truncated = Some(format!("more than {} pages", limits.pages));
     Ok(list)
+}
+
+fn ttl(raw: Option<&RawValue>) -> Option<Duration> {
+    let ms: f64 = raw?.get().parse().ok()?;
+    (0.0 <= ms).then(|| Duration::from_secs_f64((ms / 1000.0).min(DAY.as_secs_f64())))
 }
 
 /// One definition by itself: what is wrong with it costs no other.

@@ -34,6 +34,7 @@ pub(crate) struct Session {
     /// Ends it.
     pub(crate) stop: CancellationToken,
     pub(crate) noise: Arc<Noise>,
+    pub(crate) tail: Arc<Tail>,
     /// Hides the secrets the server was given from what it says.
     pub(crate) redactor: Redactor,
 }
@@ -224,7 +225,7 @@ impl Opener<'_> {
         })?;
         let changed = Arc::new(Notify::new());
         let noise = Arc::new(Noise::default());
-        let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail });
+        let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail: tail.clone() });
         let bounds = Bounds {
             line: self.limits.line,
             depth: self.limits.depth,
@@ -240,6 +241,7 @@ impl Opener<'_> {
             pid: process.pid,
             changed,
             noise,
+            tail,
             redactor,
             offers: self.offers,
             guard: stop.drop_guard(),
@@ -270,6 +272,7 @@ struct Started {
     pid: Option<u32>,
     changed: Arc<Notify>,
     noise: Arc<Noise>,
+    tail: Arc<Tail>,
     redactor: Redactor,
     offers: Offers,
     guard: tokio_util::sync::DropGuard,
@@ -287,6 +290,7 @@ impl Started {
             changed: self.changed,
             stop,
             noise: self.noise,
+            tail: self.tail,
             redactor: self.redactor,
         }
     }

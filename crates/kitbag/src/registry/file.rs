@@ -55,6 +55,17 @@ pub(super) fn write_private(file: &Path, text: &str) -> Result<(), FileError> {
     replace(file, text, |_, _| Ok(()))
 }
 
+/// The same for what may be lost in a crash: quickly.
+pub(crate) fn write_cache(file: &Path, text: &str) -> Result<(), FileError> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    create_folder(folder)?;
+    let failed = FileError::of("write", file);
+    let mut fresh = Builder::new().prefix(".kitbag-").tempfile_in(folder).map_err(&failed)?;
+    fresh.write_all(text.as_bytes()).map_err(&failed)?;
+    fresh.persist(file).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
 fn replace(
     file: &Path,
     text: &str,

@@ -151,7 +151,7 @@ async fn t16_with_several_callers_waiting_nobody_is_asked() {
     let options = Options { responder: Some(ada.clone()), ..farm.options(calm()) };
     let kit = Kitbag::start(farm.setup(), options);
     kit.wait(LONG).await;
-    let link = kit.links().next().unwrap();
+    let link = kit.links().into_iter().next().unwrap();
     let (slow, what) = (json!({"ms": 1500}).to_string(), json!({"what": "roots"}).to_string());
     let (slow, what) = (RawValue::from_string(slow).unwrap(), RawValue::from_string(what).unwrap());
     let waiting = link.call(Call::new("sleep", &slow));

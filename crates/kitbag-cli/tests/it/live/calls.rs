@@ -26,7 +26,7 @@ async fn one_call_too_many_waits_for_its_turn() {
     let watched = async {
         assert!(until(LONG, || farm.count("x", "call sleep") == 2).await);
         // As long as both are in flight the third one is not on the wire.
-        while kit.link("x").in_flight() == 2 {
+        while kit.on("x").in_flight() == 2 {
             assert_eq!(farm.count("x", "call echo"), 0);
             tokio::time::sleep(Duration::from_millis(3)).await;
         }
@@ -75,7 +75,7 @@ async fn dropping_a_call_cancels_it_for_the_server_too() {
             started = started => assert!(started),
         }
         assert!(until(LONG, || farm.count("x", "cancelled") == 1).await, "{era}: not told");
-        assert_eq!(kit.link("x").in_flight(), 0);
+        assert_eq!(kit.on("x").in_flight(), 0);
         kit.lives("x").await;
         farm.close(kit).await;
     }
@@ -129,7 +129,7 @@ async fn the_connect_clock_ends_a_server_that_never_answers() {
     let began = Instant::now();
     kit.reaches("mute", LinkState::Reconnecting).await;
     assert!(Duration::from_secs(5) <= began.elapsed(), "{:?}", began.elapsed());
-    let error = kit.link("mute").status().error.unwrap();
+    let error = kit.on("mute").status().error.unwrap();
     assert!(error.contains("5s") || error.contains("no answer within"), "{error}");
     // Silence before the first byte is no fault.
     kit.lives("slow").await;
@@ -145,7 +145,7 @@ async fn the_list_clock_ends_a_list_that_never_comes() {
     limits.wait_list = Duration::from_secs(1);
     let kit = farm.start(limits);
     kit.reaches("x", LinkState::Degraded).await;
-    let error = kit.link("x").status().error.unwrap();
+    let error = kit.on("x").status().error.unwrap();
     assert!(error.contains("tools cannot be listed"), "{error}");
     farm.close(kit).await;
 }

@@ -28,7 +28,7 @@ fn call_exits_with_what_became_of_it() {
     assert!(run(&["gone/echo", "--wait", "2s"]).exits(4).err.contains("exit code 0"));
     assert!(run(&["missing/echo"]).exits(4).err.contains("no-such-program-anywhere"));
     run(&["x/ecko"]).exits(5);
-    run(&["nobody/echo", "--wait", "2s"]).exits(4);
+    run(&["nobody/echo", "--wait", "2s"]).fails(5, "mcp_x_echo");
     run(&["x/add", "a"]).exits(7);
     run(&["x/add", "--args", "[1]"]).exits(7);
     assert!(run(&["x/die", "how=kill"]).exits(9).err.contains("signal 9"));
@@ -94,7 +94,7 @@ fn a_bare_name_works_for_one_and_is_ambiguous_for_two() {
     farm.add("two", &[]);
     let ran = farm.house.run(&["call", "echo", "message=hi"]).fails(5, "mcp_one_echo");
     assert!(ran.err.contains("mcp_two_echo"), "{}", ran.err);
-    assert_eq!(farm.house.run(&["call", "extra_0001"]).exits(0).out, "extra_0001\n");
+    assert_eq!(farm.house.run(&["call", "extra_0001", "query=q"]).exits(0).out, "extra_0001\n");
     farm.is_empty();
 }
 
@@ -188,7 +188,10 @@ fn logs_keep_what_a_server_wrote_beside_the_protocol() {
     let farm = Farm::of("x", &["--stderr", "hello from the side"]);
     assert!(farm.house.run(&["logs", "x"]).exits(0).err.contains("nothing so far"));
     farm.house.run(&["call", "x/add", "a=1", "b=2"]).exits(0);
-    assert_eq!(farm.house.run(&["logs", "x"]).exits(0).out, "hello from the side\n");
+    let log = farm.house.run(&["logs", "x"]).exits(0).out;
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines[0], "hello from the side");
+    assert!(lines[1].starts_with("call add {\"a\":1,\"b\":2} ok "), "{log}");
     farm.house.run(&["logs", "y"]).exits(5);
 }
 

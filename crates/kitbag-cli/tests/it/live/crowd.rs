@@ -53,18 +53,19 @@ fn t02_the_good_server_is_unharmed_among_all_hostile_ones() {
     runtime.block_on(async {
         let kit = farm.start(limits);
         let began = Instant::now();
-        kit.link("good").settled().await;
+        kit.on("good").settled().await;
         println!("good listed after {:?} among {}", began.elapsed(), faults.len());
-        assert!(!kit.link("good").tools().tools.is_empty());
+        assert!(!kit.on("good").tools().tools.is_empty());
         // It did not wait for those that will never be there.
-        assert_eq!(kit.link("s05").status().state, LinkState::Starting);
-        assert_eq!(kit.link("s12-start").status().state, LinkState::Starting);
+        assert_eq!(kit.on("s05").status().state, LinkState::Starting);
+        assert_eq!(kit.on("s12-start").status().state, LinkState::Starting);
         // Every hostile server is called while the good one works.
-        let hostile = kit.links().filter(|link| link.name().as_str() != "good");
-        let attacks = hostile.map(|link| kit.ask(link.name().as_str(), "echo", json!({"message": "x"})));
+        let hostile: Vec<_> = kit.links().into_iter().filter(|link| link.name().as_str() != "good").collect();
+        let attacks =
+            hostile.iter().map(|link| kit.ask(link.name().as_str(), "echo", json!({"message": "x"})));
         let attacks = join_all(attacks.collect());
         let (outcomes, ()) = tokio::join!(attacks, hundred(&kit));
-        for (link, outcome) in kit.links().filter(|link| link.name().as_str() != "good").zip(outcomes) {
+        for (link, outcome) in hostile.iter().zip(outcomes) {
             if let Err(error) = outcome {
                 assert!(!error.message.is_empty() && error.server == *link.name(), "{error:?}");
             }

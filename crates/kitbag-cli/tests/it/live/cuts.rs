@@ -152,7 +152,7 @@ async fn s2_23_a_repeatable_call_is_made_again_after_a_cut() {
         let arguments = raw(&json!({"token": "again"}));
         let call = Call { repeatable: true, ..Call::new("count", &arguments) };
         let server = ServerName::parse(link.name().as_str()).unwrap();
-        let reply = kit.call(&server, call).await;
+        let reply = kit.send(&server, call).await;
         let reply = reply.unwrap_or_else(|error| panic!("{server}: {} {error}", error.kind.as_str()));
         assert_eq!((said(&reply).as_str(), reply.retries), ("again", 1), "{server}");
         let ran = if server.as_str().starts_with("half") { 2 } else { 1 };

@@ -117,7 +117,7 @@ async fn t01_a_killed_guard_takes_its_server_along_and_no_other() {
     let farm = Farm::of("x", &["--fault", "s13:hold"]);
     let other = Farm::of("x", &[]);
     let (kit, bystander) = (farm.open(calm()).await, other.open(calm()).await);
-    let guard = kit.link("x").status().pid.unwrap();
+    let guard = kit.on("x").status().pid.unwrap();
     let first: Vec<u32> = farm.alive().into_iter().filter(|pid| *pid != guard).collect();
     assert_eq!(first.len(), 3);
     kill_process(Pid::from_raw(guard as i32).unwrap(), Signal::KILL).unwrap();
@@ -195,7 +195,7 @@ async fn s3_15_one_link_can_be_ended_without_the_others() {
     let farm = Farm::of("a", &["--fault", "s13"]);
     farm.add("b", &[]);
     let kit = farm.open(calm()).await;
-    kit.link("a").stop();
+    kit.on("a").stop();
     kit.reaches("a", LinkState::Stopped).await;
     let error = kit.ask("a", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
     assert_eq!(error.kind, kitbag::ErrorKind::Unavailable, "{error}");

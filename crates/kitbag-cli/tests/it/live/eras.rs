@@ -14,7 +14,7 @@ async fn t15_a_version_nobody_speaks_is_refused_naming_both() {
         for era in ["legacy", "modern", "both"] {
             let farm = Farm::of("x", &["--fault", &format!("s16:{mode}"), "--era", era]);
             let kit = farm.open(calm()).await;
-            let status = kit.link("x").status();
+            let status = kit.on("x").status();
             assert_eq!(status.state, LinkState::Failed, "{mode} {era}: {status:?}");
             let error = status.error.unwrap();
             let named = [theirs, "2025-11-25", "2026-07-28"].iter().all(|version| error.contains(version));
@@ -36,7 +36,7 @@ async fn t15_a_probe_falls_back_and_the_era_is_remembered() {
         }
         let kit = farm.open(limits.clone()).await;
         kit.lives("x").await;
-        assert_eq!(kit.link("x").status().version.as_deref(), Some("2025-11-25"));
+        assert_eq!(kit.on("x").status().version.as_deref(), Some("2025-11-25"));
         assert_eq!(farm.count("x", "start"), starts, "{answer}");
         assert_eq!(farm.count("x", "discover"), 1, "{answer}");
         farm.close(kit).await;
@@ -65,7 +65,7 @@ async fn t15_a_server_that_changed_its_era_is_found_out() {
     farm.house.put("kit/cache/eras.json", both.replace("modern", "legacy"));
     let kit = farm.open(calm()).await;
     kit.lives("x").await;
-    assert_eq!(kit.link("x").status().version.as_deref(), Some("2026-07-28"));
+    assert_eq!(kit.on("x").status().version.as_deref(), Some("2026-07-28"));
     farm.close(kit).await;
 }
 
@@ -78,7 +78,7 @@ async fn every_version_is_spoken() {
         };
         let kit = farm.open(calm()).await;
         kit.lives("x").await;
-        assert_eq!(kit.link("x").status().version.as_deref(), Some(version));
+        assert_eq!(kit.on("x").status().version.as_deref(), Some(version));
         farm.close(kit).await;
     }
 }

@@ -155,7 +155,7 @@ fn words_of(pid: u32) -> String {
 
 /// What tests do with links.
 pub(crate) trait Use {
-    fn link(&self, name: &str) -> &Link;
+    fn on(&self, name: &str) -> Link;
     async fn ask(&self, server: &str, tool: &str, arguments: Value) -> Result<Reply, CallError>;
     async fn noted(
         &self,
@@ -172,15 +172,15 @@ pub(crate) trait Use {
 
 impl Use for Kitbag {
     #[track_caller]
-    fn link(&self, name: &str) -> &Link {
-        let found = self.links().find(|link| link.name().as_str() == name);
+    fn on(&self, name: &str) -> Link {
+        let found = self.link(&ServerName::parse(name).unwrap());
         found.unwrap_or_else(|| panic!("no link {name}"))
     }
 
     async fn ask(&self, server: &str, tool: &str, arguments: Value) -> Result<Reply, CallError> {
         let arguments = raw(&arguments);
         let call = Call::new(tool, &arguments);
-        self.call(&ServerName::parse(server).unwrap(), call).await
+        self.send(&ServerName::parse(server).unwrap(), call).await
     }
 
     async fn noted(
@@ -192,11 +192,11 @@ impl Use for Kitbag {
     ) -> Result<Reply, CallError> {
         let arguments = raw(&arguments);
         let call = Call { notes: Some(notes), ..Call::new(tool, &arguments) };
-        self.call(&ServerName::parse(server).unwrap(), call).await
+        self.send(&ServerName::parse(server).unwrap(), call).await
     }
 
     async fn reaches(&self, server: &str, state: LinkState) {
-        let link = self.link(server);
+        let link = self.on(server);
         let reached = until(Duration::from_secs(30), || link.status().state == state).await;
         assert!(reached, "{server} is {:?}, not {state:?}", link.status());
     }
@@ -204,7 +204,7 @@ impl Use for Kitbag {
     async fn lives(&self, server: &str) {
         let reply = self.ask(server, "add", json!({"a": 2, "b": 3})).await;
         assert_eq!(said(&reply.unwrap()), "5", "{server}");
-        assert_eq!(self.link(server).status().restarts, 0, "{server}");
+        assert_eq!(self.on(server).status().restarts, 0, "{server}");
     }
 }
 

@@ -18,8 +18,8 @@ async fn s3_14_a_killed_server_is_started_again_as_it_is_configured_then() {
     limits.restart_first = Duration::from_secs(1);
     limits.steady = Duration::from_secs(600);
     let kit = farm.open(limits).await;
-    let tools = kit.tools();
-    assert!(tools.iter().all(|row| row.available));
+    let before = kit.local_view();
+    assert!(before.tools().iter().all(|row| before.is_available(row)));
     // The first end is mended at once, the second after a pause.
     kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
     let back = kit.ask("x", "add", json!({"a": 2, "b": 3})).await;
@@ -27,17 +27,19 @@ async fn s3_14_a_killed_server_is_started_again_as_it_is_configured_then() {
     kit.reaches("x", LinkState::Ready).await;
     kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
     kit.reaches("x", LinkState::Reconnecting).await;
-    let away = kit.tools();
-    assert_eq!(away.len(), tools.len());
-    assert!(away.iter().all(|row| !row.available), "away, and still listed");
-    let status = kit.link("x").status();
+    let away = kit.local_view();
+    assert_eq!(away.tools().len(), before.tools().len());
+    let theirs = away.tools().iter().filter(|row| row.tool.server.as_str() == "x");
+    assert!(theirs.clone().count() > 0);
+    assert!(theirs.clone().all(|row| !away.is_available(row)), "away, and still listed");
+    let status = kit.on("x").status();
     assert!(status.error.as_ref().is_some_and(|why| why.contains("signal 9")), "{status:?}");
     // While it is down it is configured anew.
     farm.add("x", &["--tools", "7"]);
     let reply = kit.ask("x", "add", json!({"a": 2, "b": 3})).await.unwrap();
     assert_eq!(said(&reply), "5");
-    assert!(until(LONG, || kit.tools().len() == tools.len() + 7).await, "{}", kit.tools().len());
-    assert_eq!(kit.link("x").status().restarts, 2);
+    assert!(until(LONG, || kit.local_view().tools().len() == before.tools().len() + 7).await);
+    assert_eq!(kit.on("x").status().restarts, 2);
     farm.close(kit).await;
 }
 
@@ -46,7 +48,7 @@ async fn s3_17_all_pages_are_listed_and_changes_seen() {
     for era in ["legacy", "modern"] {
         let farm = Farm::of("x", &["--page", "5", "--tools", "23", "--era", era]);
         let kit = farm.open(calm()).await;
-        let list = kit.link("x").tools();
+        let list = kit.on("x").tools();
         let extra = list.tools.iter().filter(|tool| tool.name.as_str().starts_with("extra_")).count();
         assert_eq!((extra, &list.truncated), (23, &None));
         assert!(list.tools.len().div_ceil(5) <= farm.count("x", "list"));
@@ -55,9 +57,9 @@ async fn s3_17_all_pages_are_listed_and_changes_seen() {
         assert!(raw.contains(r#""annotations":{"readOnlyHint":true}"#), "{raw}");
         let before = list.tools.len();
         assert_eq!(said(&kit.ask("x", "grow", json!({})).await.unwrap()), "grown_1");
-        let has = || kit.link("x").tools().tools.iter().any(|tool| tool.name.as_str() == "grown_1");
+        let has = || kit.on("x").tools().tools.iter().any(|tool| tool.name.as_str() == "grown_1");
         assert!(until(LONG, has).await, "{era}: not listed again");
-        assert_eq!(kit.link("x").tools().tools.len(), before + 1);
+        assert_eq!(kit.on("x").tools().tools.len(), before + 1);
         farm.close(kit).await;
     }
 }
@@ -82,8 +84,8 @@ async fn s4_9_every_state_is_reached() {
             .find(|state| state.as_str() == name);
         kit.reaches(name, state.unwrap()).await;
     }
-    kit.link("stopped").settled().await;
-    kit.link("stopped").stop();
+    kit.on("stopped").settled().await;
+    kit.on("stopped").stop();
     kit.reaches("stopped", LinkState::Stopped).await;
     for row in kit.status() {
         assert_eq!(row.status.state.as_str(), row.name, "{:?}", row.status);
@@ -91,7 +93,7 @@ async fn s4_9_every_state_is_reached() {
         assert!(!needs_reason || row.status.error.is_some(), "{row:?}");
     }
     assert_eq!(kit.status().len(), 9, "all nine");
-    let failed = kit.link("failed").status().error.unwrap();
+    let failed = kit.on("failed").status().error.unwrap();
     assert!(failed.contains("no-such-program-anywhere"), "{failed}");
     farm.close(kit).await;
 }
@@ -143,11 +145,11 @@ async fn s2_10_servers_are_contacted_side_by_side() {
     let kit = farm.start(calm());
     for name in ["good-1", "good-2", "good-3"] {
         kit.reaches(name, LinkState::Ready).await;
-        assert!(!kit.link(name).tools().tools.is_empty());
+        assert!(!kit.on(name).tools().tools.is_empty());
     }
     for name in ["a-hung", "b-slow"] {
         assert_eq!(
-            (kit.link(name).status().state, farm.count(name, "start")),
+            (kit.on(name).status().state, farm.count(name, "start")),
             (LinkState::Starting, 1),
             "{name}"
         );
@@ -161,7 +163,7 @@ async fn a_lazy_server_starts_on_first_need() {
     farm.add_with("x", &[], &json!({"lazy": true}));
     let (kit, faults) = Kitbag::open_with(farm.setup(), farm.options(calm())).await.unwrap();
     assert!(faults.is_empty(), "{faults:?}");
-    assert_eq!((kit.link("x").status().state, farm.count("x", "start")), (LinkState::Idle, 0));
+    assert_eq!((kit.on("x").status().state, farm.count("x", "start")), (LinkState::Idle, 0));
     kit.lives("x").await;
     assert_eq!(farm.count("x", "start"), 1);
     kit.reaches("x", LinkState::Ready).await;
@@ -190,7 +192,7 @@ async fn t11_a_crash_loop_slows_down_and_says_why() {
         assert!((3..=6).contains(&starts.len()), "{fault}: {starts:?}");
         let gaps: Vec<Duration> = starts[1..].windows(2).map(|pair| pair[1] - pair[0]).collect();
         assert!(gaps.windows(2).all(|pair| pair[0] < pair[1]), "{fault}: {gaps:?}");
-        let status = kit.link("x").status();
+        let status = kit.on("x").status();
         let error = status.error.unwrap();
         assert_eq!(status.state, LinkState::Reconnecting);
         assert!(error.contains(&format!("exit code {code}")) && error.contains(words), "{fault}: {error}");

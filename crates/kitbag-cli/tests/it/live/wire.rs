@@ -69,7 +69,7 @@ async fn t04_noise_is_counted_and_reported_once() {
         assert_eq!(said(&reply), format!("m{number}"));
     }
     kit.lives("x").await;
-    assert!(20 < kit.link("x").status().noise, "{:?}", kit.link("x").status());
+    assert!(20 < kit.on("x").status().noise, "{:?}", kit.on("x").status());
     let log = farm.log("x");
     assert_eq!(log.matches("output that is").count(), 1, "{log}");
     assert!(log.contains("server ready") && !log.contains('\u{1b}'), "{log}");
@@ -118,7 +118,7 @@ async fn t07_lists_without_end_are_cut_and_kept() {
         for era in ["legacy", "modern"] {
             let farm = Farm::of("x", &["--fault", fault, "--era", era]);
             let kit = farm.open(calm()).await;
-            let list = kit.link("x").tools();
+            let list = kit.on("x").tools();
             assert!(!list.tools.is_empty(), "{fault} {era}");
             let mut names: Vec<_> = list.tools.iter().map(|tool| tool.name.to_string()).collect();
             names.sort_unstable();
@@ -127,7 +127,7 @@ async fn t07_lists_without_end_are_cut_and_kept() {
             // An empty cursor is the end in the older protocol.
             let is_whole = (fault, era) == ("s21:empty", "legacy");
             assert_eq!(list.truncated.is_none(), is_whole, "{fault} {era}: {:?}", list.truncated);
-            let status = kit.link("x").status();
+            let status = kit.on("x").status();
             assert_eq!(status.error.is_none(), is_whole, "{fault} {era}: {status:?}");
             assert_eq!(status.state, LinkState::Ready);
             kit.lives("x").await;
@@ -228,7 +228,7 @@ async fn t12_a_server_that_stops_reading_costs_only_its_own_calls() {
     let queued = async {
         let mut looks = 0;
         let on_its_way = || {
-            looks += usize::from(kit.link("x").in_flight() == 1);
+            looks += usize::from(kit.on("x").in_flight() == 1);
             looks == 10
         };
         assert!(until(LONG, on_its_way).await);

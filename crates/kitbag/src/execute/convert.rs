@@ -1,0 +1,196 @@
+//! From what a server answered to content with types. What is odd is brought into shape; what is broken is
+//! kept as it is and said.
+
+use base64::Engine as _;
+use kitbag_core::ErrorKind;
+use kitbag_core::text::neutral;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+
+use super::Failure;
+
+/// One piece of content, as received.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block(Value);
+
+impl Block {
+    /// A piece of text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self(json!({"type": "text", "text": text.into()}))
+    }
+
+    /// `text`, `image`, `audio`, `resource`, `resource_link`, or what else a server calls it.
+    pub fn kind(&self) -> &str {
+        self.0["type"].as_str().unwrap_or("unknown")
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&str> {
+        (self.kind() == "text").then(|| self.0["text"].as_str()).flatten()
+    }
+
+    /// The bytes of an image, a sound or an embedded file, with their type.
+    pub fn bytes(&self) -> Option<(String, Vec<u8>)> {
+        let holder = if self.kind() == "resource" { &self.0["resource"] } else { &self.0 };
+        let data = holder.get("data").or_else(|| holder.get("blob"))?.as_str()?;
+        let kind = holder["mimeType"].as_str().unwrap_or("application/octet-stream");
+        let bytes = base64::engine::general_purpose::STANDARD.decode(data).ok()?;
+        Some((kind.to_owned(), bytes))
+    }
+
+    /// All of it, as received.
+    pub fn as_value(&self) -> &Value {
+        &self.0
+    }
+
+    /// The same with nothing hidden in its texts; binary content stays as it is.
+    pub fn neutral(&self) -> Self {
+        fn clean(value: &Value) -> Value {
+            match value {
+                Value::String(text) => neutral(text).into_owned().into(),
+                Value::Array(items) => items.iter().map(clean).collect(),
+                Value::Object(fields) => {
+                    let field = |(key, value): (&String, &Value)| (neutral(key).into_owned(), clean(value));
+                    Value::Object(fields.iter().map(field).collect())
+                }
+                other => other.clone(),
+            }
+        }
+        Self(clean(&self.0))
+    }
+
+    /// How many bytes it takes.
+    pub(super) fn size(&self) -> usize {
+        match self.as_text() {
+            Some(text) => text.len(),
+            None => self.0.to_string().len(),
+        }
+    }
+
+    /// Data that stands in base64 in it.
+    fn data(&self) -> Option<&str> {
+        let holder = if self.kind() == "resource" { &self.0["resource"] } else { &self.0 };
+        holder.get("data").or_else(|| holder.get("blob"))?.as_str()
+    }
+}
+
+/// A result, taken apart.
+#[derive(Debug, Default)]
+pub(super) struct Converted {
+    pub(super) content: Vec<Block>,
+    pub(super) structured: Option<Value>,
+    pub(super) is_error: bool,
+    pub(super) notes: Vec<String>,
+}
+
+/// Takes a result apart.
+pub(super) fn convert(raw: &RawValue) -> Result<Converted, Failure> {
+    let mut fields = match serde_json::from_str::<Value>(raw.get()) {
+        Ok(Value::Object(fields)) => fields,
+        Ok(Value::Null) | Err(_) => return Err(Failure::new(ErrorKind::BadAnswer, "gave no result")),
+        Ok(Value::String(text)) => {
+            return Ok(Converted { content: vec![Block::text(text)], ..Converted::default() });
+        }
+        Ok(other) => {
+            return Ok(Converted { content: vec![Block::text(other.to_string())], ..Converted::default() });
+        }
+    };
+    let mut notes = Vec::new();
+    let is_error = is_error(fields.get("isError"), &mut notes);
+    let structured = fields.shift_remove("structuredContent").filter(|value| !value.is_null());
+    let content = match fields.shift_remove("content") {
+        None | Some(Value::Null) if structured.is_some() => Vec::new(),
+        None | Some(Value::Null) => loose(&fields, &mut notes),
+        Some(Value::Array(items)) => items.into_iter().filter_map(|item| block(item, &mut notes)).collect(),
+        Some(single) => {
+            notes.push("its content is no list".to_owned());
+            block(single, &mut notes).into_iter().collect()
+        }
+    };
+    let structured = structured.map(|value| without_copies(value, &content));
+    Ok(Converted { content, structured, is_error, notes })
+}
+
+/// Anything but no is a yes: a failure that is taken for success does more harm than the other way round.
+fn is_error(value: Option<&Value>, notes: &mut Vec<String>) -> bool {
+    match value {
+        None | Some(Value::Null | Value::Bool(false)) => false,
+        Some(Value::Bool(true)) => true,
+        Some(other) => {
+            notes.push(format!("its isError is {other}, which is neither true nor false"));
+            !matches!(other.as_str(), Some("" | "false" | "no")) && *other != json!(0)
+        }
+    }
+}
+
+/// A result without content: what else it holds, as text.
+fn loose(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Vec<Block> {
+    let own = |key: &&String| !matches!(key.as_str(), "_meta" | "isError" | "resultType");
+    let rest: Map<String, Value> =
+        fields.keys().filter(own).map(|key| (key.clone(), fields[key].clone())).collect();
+    notes.push("its result has no content".to_owned());
+    if rest.is_empty() { Vec::new() } else { vec![Block::text(Value::Object(rest).to_string())] }
+}
+
+fn block(value: Value, notes: &mut Vec<String>) -> Option<Block> {
+    match value {
+        Value::String(text) => {
+            notes.push("a block of its content is bare text".to_owned());
+            Some(Block::text(text))
+        }
+        Value::Object(fields) => {
+            let block = Block(Value::Object(fields));
+            if let Some(why) = broken(&block) {
+                notes.push(why);
+            }
+            Some(block)
+        }
+        other => {
+            notes.push(format!("a block of its content is {other} and is left out"));
+            None
+        }
+    }
+}
+
+/// What is wrong with a block, if anything is.
+fn broken(block: &Block) -> Option<String> {
+    let fields = &block.0;
+    let data = |fields: &Value, kind: &str| {
+        let data = fields.get("data").or_else(|| fields.get("blob")).and_then(Value::as_str);
+        let valid = data.is_some_and(|data| base64::engine::general_purpose::STANDARD.decode(data).is_ok());
+        (!valid).then(|| format!("the data of its {kind} is not base64"))
+    };
+    match block.kind() {
+        "text" => fields["text"].as_str().is_none().then(|| "a text block holds no text".to_owned()),
+        kind @ ("image" | "audio") => data(fields, kind),
+        "resource" if fields["resource"]["uri"].as_str().is_none() => {
+            Some("a resource has no uri".to_owned())
+        }
+        "resource" if fields["resource"]["text"].is_string() => None,
+        "resource" => data(&fields["resource"], "resource"),
+        "resource_link" => fields["uri"].as_str().is_none().then(|| "a link leads nowhere".to_owned()),
+        "unknown" => Some("a block of its content has no type".to_owned()),
+        kind => Some(format!(
+            "a block of its content is of the unknown type {:?}",
+            kind.chars().take(40).collect::<String>()
+        )),
+    }
+}
+
+/// Binary content that stands in the structured content a second time is left out there.
+fn without_copies(value: Value, content: &[Block]) -> Value {
+    let data: Vec<&str> = content.iter().filter_map(Block::data).filter(|data| 64 <= data.len()).collect();
+    fn walk(value: Value, data: &[&str]) -> Value {
+        match value {
+            Value::String(text) if data.contains(&text.as_str()) => {
+                format!("[{} bytes of base64, see content]", text.len()).into()
+            }
+            Value::Array(items) => items.into_iter().map(|item| walk(item, data)).collect(),
+            Value::Object(fields) => {
+                Value::Object(fields.into_iter().map(|(key, value)| (key, walk(value, data))).collect())
+            }
+            other => other,
+        }
+    }
+    if data.is_empty() { value } else { walk(value, &data) }
+}

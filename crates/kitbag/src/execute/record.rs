@@ -1,0 +1,97 @@
+//! What was called lately. Arguments lose their secrets and are cut before anyone reads them.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use kitbag_core::text::{MASK, looks_secret, names_secret, redact_log, visible};
+use kitbag_core::{ErrorKind, ServerName, UserId};
+use serde_json::{Map, Value};
+
+/// The most of the arguments that is kept.
+const ARGUMENTS: usize = 200;
+/// The most calls that are kept.
+const CALLS: usize = 256;
+
+/// One call that was made.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// When it ended.
+    pub at: SystemTime,
+    /// For whom.
+    pub user: UserId,
+    /// Whose tool.
+    pub server: ServerName,
+    /// What the server calls it.
+    pub tool: String,
+    /// The beginning of its arguments, without secrets.
+    pub arguments: String,
+    /// How it ended, when not well.
+    pub kind: Option<ErrorKind>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+impl Record {
+    /// As one line of a log.
+    pub fn line(&self) -> String {
+        let how = self.kind.map_or("ok", ErrorKind::as_str);
+        format!("call {} {} {how} {} ms", visible(&self.tool), self.arguments, self.took.as_millis())
+    }
+}
+
+/// The last calls.
+#[derive(Default)]
+pub(crate) struct Records(Mutex<VecDeque<Taken>>);
+
+/// A call as it was taken down: its arguments still whole, unless they are long.
+pub(super) struct Taken {
+    pub(super) record: Record,
+    pub(super) arguments: Option<Map<String, Value>>,
+}
+
+impl Records {
+    /// Takes a call down. Cheap: secrets are looked for only when somebody reads.
+    pub(super) fn push(&self, taken: Taken) {
+        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if CALLS <= records.len() {
+            records.pop_front();
+        }
+        records.push_back(taken);
+    }
+
+    /// The last calls, oldest first.
+    pub(crate) fn recent(&self) -> Vec<Record> {
+        let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = |taken: &Taken| {
+            let arguments = taken.arguments.as_ref().map_or_else(|| "{…}".to_owned(), shown);
+            Record { arguments, ..taken.record.clone() }
+        };
+        records.iter().map(shown).collect()
+    }
+}
+
+/// Masked first and cut afterwards: half a secret would no longer look like one.
+fn shown(arguments: &Map<String, Value>) -> String {
+    let text = visible(&masked(&Value::Object(arguments.clone())).to_string());
+    match text.char_indices().nth(ARGUMENTS) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+fn masked(value: &Value) -> Value {
+    match value {
+        Value::String(text) if looks_secret(text) => MASK.into(),
+        Value::String(text) => redact_log(text).into(),
+        Value::Array(items) => items.iter().map(masked).collect(),
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| {
+                let hide = names_secret(key) && !value.is_boolean();
+                (key.clone(), if hide { MASK.into() } else { masked(value) })
+            };
+            Value::Object(fields.iter().map(field).collect())
+        }
+        other => other.clone(),
+    }
+}

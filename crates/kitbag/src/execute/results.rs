@@ -1,0 +1,169 @@
+//! Results that are too large to be handed over at once: the beginning goes on its way, all of it waits in a
+//! file of the state folder, to be read by page, by the same user, for a while.
+
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use kitbag_core::{Limits, UserId};
+use serde_json::{Value, json};
+
+use super::READ_RESULT;
+use super::convert::{Block, Converted};
+use crate::local::{Caller, LocalResult};
+
+/// Where results wait.
+#[derive(Clone, Debug)]
+pub(crate) struct Results {
+    folder: PathBuf,
+    limits: Limits,
+}
+
+impl Results {
+    pub(crate) fn new(state: &Path, limits: &Limits) -> Self {
+        Self { folder: state.join("results"), limits: limits.clone() }
+    }
+
+    /// Keeps what is beyond the bound; the handle to read it by, if there was any.
+    pub(super) fn bound(&self, user: &UserId, result: &mut Converted) -> Option<String> {
+        let structured = result.structured.as_ref().map_or(0, |value| value.to_string().len());
+        let size: usize = result.content.iter().map(Block::size).sum();
+        let most = self.limits.result;
+        if size <= most && structured <= most {
+            return None;
+        }
+        let text = whole(result);
+        let handle = self.keep(user, &text)?;
+        let shown = page(&text, 1, most).0.to_owned();
+        let more = format!(
+            "[the result has {} bytes in {} pages; read on with {READ_RESULT} {{\"handle\": {handle:?}, \"page\": 2}}]",
+            text.len(),
+            pages(&text, most),
+        );
+        // What is small and no text stays beside it: an image is not read by page.
+        let small: Vec<Block> = result
+            .content
+            .drain(..)
+            .filter(|block| block.as_text().is_none() && block.size() <= most / 2)
+            .take(4)
+            .collect();
+        result.content = [Block::text(shown), Block::text(more)].into_iter().chain(small).collect();
+        if most < structured {
+            result.structured = None;
+        }
+        Some(handle)
+    }
+
+    /// One page of a result: for whoever it was given to, as long as it is kept.
+    pub(crate) fn read(&self, handle: &str, number: usize, caller: &Caller) -> LocalResult {
+        let gone = || format!("there is no result {handle:?}; it may be too old, then make the call again");
+        let file = self.file(&caller.user, handle).ok_or_else(gone)?;
+        let age = std::fs::metadata(&file).and_then(|meta| meta.modified()).ok();
+        let age = age.and_then(|then| SystemTime::now().duration_since(then).ok()).unwrap_or_default();
+        if self.limits.result_ttl < age {
+            let _ = std::fs::remove_file(&file);
+            return Err(gone());
+        }
+        let text = std::fs::read_to_string(&file).map_err(|_| gone())?;
+        let all = pages(&text, self.limits.result);
+        let (shown, more) = page(&text, number, self.limits.result);
+        if number == 0 || all < number {
+            return Err(format!("the result has {all} pages, from 1 on"));
+        }
+        let next = if more {
+            format!("\n[page {number} of {all}]")
+        } else {
+            format!("\n[page {number} of {all}, the last]")
+        };
+        Ok(Value::String(format!("{shown}{next}")))
+    }
+
+    fn keep(&self, user: &UserId, text: &str) -> Option<String> {
+        self.sweep(user);
+        let handle = handle();
+        crate::registry::write_cache(&self.file(user, &handle)?, text).ok()?;
+        Some(handle)
+    }
+
+    /// Removes what is too old.
+    fn sweep(&self, user: &UserId) {
+        let entries = std::fs::read_dir(self.folder.join(user.folder())).into_iter().flatten().flatten();
+        for entry in entries.take(10_000) {
+            let age = entry.metadata().and_then(|meta| meta.modified()).ok();
+            let age = age.and_then(|then| SystemTime::now().duration_since(then).ok()).unwrap_or_default();
+            if self.limits.result_ttl < age {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+
+    /// A handle is letters and digits and nothing else, so it can name no other file.
+    fn file(&self, user: &UserId, handle: &str) -> Option<PathBuf> {
+        let plain = handle.len() == 32 && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
+        plain.then(|| self.folder.join(user.folder()).join(format!("{}.txt", handle.to_ascii_lowercase())))
+    }
+}
+
+/// 128 random bits.
+fn handle() -> String {
+    use std::hash::{BuildHasher as _, RandomState};
+    format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1))
+}
+
+/// All of a result as one text.
+fn whole(result: &Converted) -> String {
+    let piece = |block: &Block| match block.as_text() {
+        Some(text) => text.to_owned(),
+        None => block.as_value().to_string(),
+    };
+    let mut pieces: Vec<String> = result.content.iter().map(piece).collect();
+    if pieces.is_empty() {
+        pieces.extend(result.structured.as_ref().map(Value::to_string));
+    }
+    pieces.join("\n")
+}
+
+fn pages(text: &str, size: usize) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < text.len() {
+        at = end(text, at, size);
+        count += 1;
+    }
+    count.max(1)
+}
+
+/// A page by its number from 1, and whether there is another.
+fn page(text: &str, number: usize, size: usize) -> (&str, bool) {
+    let mut at = 0;
+    for _ in 1..number {
+        at = end(text, at, size);
+    }
+    let end = end(text, at, size);
+    (&text[at..end], end < text.len())
+}
+
+/// Where the page that begins here ends: at the size, or a little before it, at a character.
+fn end(text: &str, at: usize, size: usize) -> usize {
+    let wanted = (at + size.max(4)).min(text.len());
+    (at..=wanted).rev().find(|place| text.is_char_boundary(*place)).unwrap_or(wanted)
+}
+
+/// The tool that reads on.
+pub(crate) fn tool(results: &Results) -> crate::local::LocalTool {
+    let results = results.clone();
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "handle": {"type": "string", "description": "The handle the result came with"},
+            "page": {"type": "integer", "minimum": 1, "default": 1, "description": "Which page, from 1 on"},
+        },
+        "required": ["handle"],
+        "additionalProperties": false,
+    });
+    let about = "Reads on in a result that was too large to be given at once";
+    crate::local::LocalTool::with_schema(READ_RESULT, about, schema, move |arguments, caller| {
+        let handle = arguments.get("handle").and_then(Value::as_str).unwrap_or_default();
+        let number = arguments.get("page").and_then(Value::as_u64).unwrap_or(1);
+        let read = results.read(handle, usize::try_from(number).unwrap_or(usize::MAX), &caller);
+        Box::pin(async move { read })
+    })
+}
