@@ -345,6 +345,11 @@ impl Kitbag {
         }
     }
 
+    /// Everything known before connecting, as it was read last.
+    pub fn setup(&self) -> Arc<Setup> {
+        self.state().setup.clone()
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,8 +1,50 @@
 //! Kitbag gives any agent the tools of any MCP server.
 //!
 //! This crate is the library: it finds and reads the configuration people already have ([`discover`]), keeps
-//! Kitbag's own files ([`registry`]), and puts both together ([`Setup`]). Everything pure lives in
+//! Kitbag's own files ([`registry`]), puts both together ([`Setup`]), keeps every server alive ([`connect`]), shows
+//! one catalog ([`Kitbag::view`]) and calls its tools one way ([`Kitbag::run`]). Everything pure lives in
 //! `kitbag-core` and is re-exported here.
+//!
+//! ```no_run
+//! use kitbag::{Env, Kitbag, Request, Setup};
+//!
+//! # async fn example(env: Env) -> Result<(), Box<dyn std::error::Error>> {
+//! let (kit, faults) = Kitbag::open(Setup::discover(&Request { env, ..Request::default() })?).await?;
+//! for fault in &faults {
+//!     eprintln!("{fault}");
+//! }
+//! for tool in kit.local_view().tools() {
+//!     println!("{}: {}", tool.name, tool.tool.description);
+//! }
+//! let result = kit.call("mcp_time_get_current_time", r#"{"timezone": "UTC"}"#).await?;
+//! println!("{:?}", result.for_model());
+//! kit.close().await;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Rules, hooks and tools of your own go into [`Options`]:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use kitbag::Options;
+//! use kitbag::local::LocalTool;
+//! use kitbag::shape::{KeepIf, Shaper, Tag};
+//!
+//! #[derive(serde::Deserialize, schemars::JsonSchema)]
+//! struct Greet {
+//!     /// Who
+//!     name: String,
+//! }
+//!
+//! let greet = LocalTool::new("greet", "Says hello", async |greet: Greet, _| Ok(format!("Hello, {}", greet.name)));
+//! let rules = Shaper::default()
+//!     .with(KeepIf(|tool: &kitbag::catalog::Tool| !tool.name.as_str().starts_with("delete_")))
+//!     .with(Tag("[mine] ".to_owned()));
+//! let options = Options { local: vec![greet], rules: Arc::new(rules), ..Options::default() };
+//! # let _ = options;
+//! ```
 //!
 //! The environment is a value ([`Env`]): nothing in here reads a variable or the working folder behind the
 //! caller's back.
@@ -17,6 +59,7 @@ pub mod local;
 pub mod registry;
 mod roster;
 pub mod setup;
+mod watch;
 
 /// How many inputs generated tests try; the full size is chosen when the tests are built.
 #[cfg(test)]

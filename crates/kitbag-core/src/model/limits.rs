@@ -103,6 +103,7 @@ limits! {
     restart_first: Time = seconds(1), "before the second try to start a server; doubles with each";
     restart_most: Time = seconds(30), "between two tries, at most";
     steady: Time = seconds(60), "after which a server counts as running well";
+    watch: Time = seconds(2), "between two looks at whether a configuration file changed";
     refresh: Time = seconds(5), "between two refreshes of a tool list that keeps changing";
     line: Bytes = 16 << 20, "one message of a server";
     depth: Items = 128, "levels of nesting in a message";
