@@ -13,6 +13,29 @@ struct Gate {
     written: Arc<StdMutex<Vec<String>>>,
 }
 
+/// Takes a line at once, if that is offered, and notes it as such.
+struct Past(Arc<StdMutex<Vec<String>>>);
+
+impl Shortcut for Past {
+    fn take(&mut self, line: &[u8]) -> bool {
+        self.0.lock().unwrap().push(format!("past: {}", String::from_utf8_lossy(line)));
+        true
+    }
+}
+
+/// The same as the gate, with a way past it.
+struct Open(Gate);
+
+impl Sink for Open {
+    fn shortcut(&self) -> Option<Box<dyn Shortcut>> {
+        Some(Box::new(Past(self.0.written.clone())))
+    }
+
+    async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
+        self.0.send(batch).await
+    }
+}
+
 impl Sink for Gate {
     async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
         if let Ok(permit) = self.open.acquire().await {
@@ -73,11 +96,15 @@ struct Stage {
 }
 
 fn stage() -> Stage {
+    staged(|gate| gate)
+}
+
+fn staged<S: Sink>(sink: impl FnOnce(Gate) -> S) -> Stage {
     let (open, written) = (Arc::new(Semaphore::new(0)), Arc::<StdMutex<Vec<String>>>::default());
     let (says, script) = mpsc::channel(16);
     let deaf = Arc::new(Deaf::default());
     let bounds = Bounds { line: 1 << 20, depth: 64, queue: 8, questions: 2 };
-    let sink = Gate { open: open.clone(), written: written.clone() };
+    let sink = sink(Gate { open: open.clone(), written: written.clone() });
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let peer = Peer::start(sink, Script(script), deaf.clone(), bounds, &tasks, &stop);
     Stage { peer, open, written, says, deaf }
@@ -159,4 +186,36 @@ async fn half_an_answer_at_the_end_is_a_lost_call() {
             Err(error) => assert!(!whole && matches!(error, RequestError::Lost(_)), "{error:?}"),
         }
     }
+}
+
+/// A call that is alone is written by its caller; one that is not waits its turn, and nothing is overtaken.
+#[tokio::test]
+async fn only_a_call_that_is_alone_goes_past_the_queue() {
+    let stage = staged(Open);
+    let first = async {
+        let (one, two) = tokio::join!(ask(&stage, "one", 100), ask(&stage, "two", 100));
+        assert!(matches!(one, Err(RequestError::Timeout { sent: true, .. })), "{one:?}");
+        // It was taken by the writer, which stands before the gate.
+        assert!(matches!(two, Err(RequestError::Timeout { .. })), "{two:?}");
+    };
+    first.await;
+    let written = stage.written.lock().unwrap().clone();
+    assert_eq!(written.len(), 1, "{written:?}");
+    assert!(written[0].starts_with("past: ") && written[0].contains("one"), "{written:?}");
+
+    // What was queued earlier goes first, even if nothing is in flight.
+    let stage = staged(Open);
+    stage.peer.notify("notifications/first", "{}");
+    let (second, ()) = tokio::join!(ask(&stage, "second", 100), async {
+        tokio::task::yield_now().await;
+        stage.open.add_permits(10);
+    });
+    assert!(second.is_err());
+    let written = stage.written.lock().unwrap().concat();
+    let (first, second) = (written.find("notifications/first"), written.find("\"second\""));
+    assert!(first.is_some() && first < second && !written.contains("past: "), "{written}");
+
+    // Once all is written the way is free again.
+    let _ = ask(&stage, "third", 50).await;
+    assert!(stage.written.lock().unwrap().concat().contains("past: "));
 }
