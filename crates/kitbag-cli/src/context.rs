@@ -40,6 +40,7 @@ impl Context {
             configs: self.global.config.clone(),
             hosts: self.global.hosts.clone(),
             user: self.user()?,
+            ..Request::default()
         };
         let setup = Setup::discover(&request)?;
         self.check_agent(&setup)?;

@@ -33,6 +33,8 @@ pub struct Request {
     pub hosts: Vec<String>,
     /// For whom.
     pub user: Option<UserId>,
+    /// Servers described in code; with any of them nothing else is looked at.
+    pub specs: Vec<ServerSpec>,
 }
 
 /// Why nothing could be looked at.
@@ -103,6 +105,9 @@ impl Setup {
         let hosts = known_hosts(&request.hosts)?;
         let mut gathered =
             Gathered::new(&request.env, &folders, &trust, request.user.clone().unwrap_or_else(UserId::local));
+        if !request.specs.is_empty() {
+            return Ok(gathered.described(folders.clone(), Secrets::load(&folders), request));
+        }
         if request.configs.is_empty() {
             gathered.everything(&hosts);
         } else {
@@ -116,6 +121,25 @@ impl Setup {
             return Err(SetupError::UnknownUser { user: user.clone(), folder });
         }
         Ok(gathered.finish(folders.clone(), Secrets::load(&folders), request.clone()))
+    }
+
+    /// These servers and no others, described in code.
+    ///
+    /// ```
+    /// use kitbag::{Env, ServerName, ServerSpec, Setup};
+    ///
+    /// let name = ServerName::parse("time")?;
+    /// let spec = ServerSpec::program(name, "uvx", ["mcp-server-time"]);
+    /// let setup = Setup::from_specs(Env::default(), vec![spec]);
+    /// assert_eq!(setup.used().count(), 1);
+    /// # Ok::<(), kitbag::InvalidName>(())
+    /// ```
+    pub fn from_specs(env: Env, specs: Vec<ServerSpec>) -> Self {
+        let request = Request { env, specs, ..Request::default() };
+        let folders = Folders::of(&request.env);
+        let trust = Trust::load(&folders);
+        let gathered = Gathered::new(&request.env, &folders, &trust, UserId::local());
+        gathered.described(folders.clone(), Secrets::load(&folders), &request)
     }
 
     /// The servers that are used, in order of name.

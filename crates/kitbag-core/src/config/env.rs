@@ -1,14 +1,13 @@
 //! Servers and switches that come from environment variables, as values: `MCP_URL`, `MCP_HUB_URL`,
 //! `AGENT_ENABLE_MCP`, and the text of a `.env` file.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::dialect::ALL;
 use super::interpolate::template;
 use crate::fault::{Fault, FaultKind, Place};
-use crate::model::{Auth, Endpoint, Extra, Link, Origin, ServerSpec, Template, ToolFilter, Transport, Waits};
+use crate::model::{Auth, Endpoint, Link, Origin, ServerSpec, Template, Transport};
 use crate::names::ServerName;
 
 /// The name of the server that `MCP_URL` gives.
@@ -38,22 +37,8 @@ pub fn server(
         headers,
         auth: token.map_or(Auth::None, |token| Auth::Bearer(Template::literal(token))),
     };
-    let spec = ServerSpec {
-        rules: crate::model::ServerRules::default(),
-        name,
-        origin: Origin { dialect: "env", place },
-        enabled: true,
-        link: Link::Remote(endpoint),
-        filter: ToolFilter::default(),
-        waits: Waits::default(),
-        required: false,
-        lazy: false,
-        concurrency: None,
-        description: None,
-        inputs: Vec::new(),
-        extra: Extra::default(),
-        places: BTreeMap::new(),
-    };
+    let origin = Origin { dialect: "env", place };
+    let spec = ServerSpec { origin, ..ServerSpec::new(name, Link::Remote(endpoint)) };
     (Some(spec), faults)
 }
 

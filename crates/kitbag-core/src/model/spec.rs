@@ -281,6 +281,34 @@ impl fmt::Debug for ResolvedLink {
 }
 
 impl ServerSpec {
+    /// A server that is reached this way, described in code.
+    pub fn new(name: ServerName, link: Link) -> Self {
+        let place = Place::file(std::path::Path::new("code"));
+        Self {
+            name,
+            origin: Origin { dialect: "code", place },
+            enabled: true,
+            link,
+            filter: ToolFilter::default(),
+            waits: Waits::default(),
+            required: false,
+            lazy: false,
+            concurrency: None,
+            rules: ServerRules::default(),
+            description: None,
+            inputs: Vec::new(),
+            extra: Extra::default(),
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// A program to start, with its arguments as they are.
+    pub fn program<'a>(name: ServerName, command: &str, args: impl IntoIterator<Item = &'a str>) -> Self {
+        let args = args.into_iter().map(Template::literal).collect();
+        let program = Program { command: Some(Template::literal(command)), args, ..Program::default() };
+        Self::new(name, Link::Stdio(program))
+    }
+
     /// How it is spoken to.
     pub fn transport(&self) -> Transport {
         match &self.link {

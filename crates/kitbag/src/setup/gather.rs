@@ -264,6 +264,26 @@ impl<'a> Gathered<'a> {
         self.searched.push(Searched { layer, file: file.to_owned(), exists });
     }
 
+    /// Only the servers a program described itself. Of one name the last counts.
+    pub(super) fn described(self, folders: Folders, secrets: Secrets, request: &Request) -> Setup {
+        let mut rows: BTreeMap<String, Server> = BTreeMap::new();
+        for spec in &request.specs {
+            let row = Server {
+                name: spec.name.to_string(),
+                layer: Layer::Flags,
+                state: if spec.enabled { State::Used } else { State::Disabled },
+                origin: spec.origin.clone(),
+                also: Vec::new(),
+                spec: Some(spec.clone()),
+                faults: Vec::new(),
+            };
+            rows.insert(row.name.clone(), row);
+        }
+        let mut setup = self.finish(folders, secrets, request.clone());
+        setup.merged = Merged { servers: rows.into_values().collect(), faults: Vec::new() };
+        setup
+    }
+
     /// Merges everything and applies the settings.
     pub(super) fn finish(self, folders: Folders, secrets: Secrets, request: Request) -> Setup {
         let (env, dot_env, trust) = (self.env, self.dot_env, self.trust);

@@ -48,3 +48,18 @@ async fn a_handle_that_is_dropped_ends_its_servers() {
     super::until(std::time::Duration::from_secs(10), || farm.alive().is_empty()).await;
     farm.is_empty();
 }
+
+#[tokio::test]
+async fn servers_described_in_code_are_opened_and_called() {
+    let farm = Farm::new();
+    let fake = testkit::bin("fake-mcp");
+    let name = kitbag::ServerName::parse("mine").unwrap();
+    let spec = kitbag::ServerSpec::program(name, fake.to_str().unwrap(), ["--era", "modern"]);
+    let env = farm.setup().env().clone();
+    let (kit, faults) =
+        Kitbag::open_with(kitbag::Setup::from_specs(env, vec![spec]), farm.options(calm())).await.unwrap();
+    assert!(faults.is_empty(), "{faults:?}");
+    let result = kit.call("mcp_mine_add", r#"{"a": 2, "b": 3}"#).await.unwrap();
+    assert_eq!(result.content[0].as_text(), Some("5"));
+    farm.close(kit).await;
+}
