@@ -7,6 +7,7 @@ use crate::{Usage, shell, unknown};
 
 const BENCHES: &[Bench] = &[
     Bench { name: "config", package: "kitbag", example: "bench_config" },
+    Bench { name: "catalog", package: "kitbag", example: "bench_catalog" },
     Bench { name: "connect", package: "kitbag", example: "bench_connect" },
     Bench { name: "link", package: "kitbag", example: "bench_link" },
     Bench { name: "allocations", package: "kitbag", example: "bench_allocations" },

@@ -18,9 +18,14 @@ mod tests;
 
 pub use snapshot::{Away, Change, ChangeKind, Names, Snapshot, changes};
 
+/// Characters shown of a name that is none.
+const LONGEST_NAME: usize = 80;
+/// Characters shown of a reason.
+const LONGEST_REASON: usize = 300;
+
 /// One tool. What its server said stays in `raw` and `name`; the rest is what a model sees, and rules may
 /// change it.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
     /// Whose it is.
     pub server: ServerName,
@@ -81,7 +86,7 @@ pub struct Marks {
 }
 
 /// One step from the arguments a model gives back to those the server takes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undo {
     /// The model calls it `shown`, the server `own`.
     Rename {
@@ -121,7 +126,7 @@ pub struct Rejected {
 }
 
 /// The tools of one server.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Whose they are.
     pub server: ServerName,
@@ -180,7 +185,7 @@ impl Tool {
         let annotations = fields.get("annotations").and_then(Value::as_object);
         let title = text(fields, "title", &mut notes)
             .or_else(|| Some(annotations?.get("title")?.as_str()?.to_owned()))
-            .map(|title| neutral(&title).replace(['\n', '\t'], " "));
+            .map(|title| capped(&neutral(&title).replace(['\n', '\t'], " "), limits.description));
         Ok(Self {
             server: server.clone(),
             title: title.filter(|title| !title.trim().is_empty()),
@@ -209,8 +214,12 @@ impl Tool {
 }
 
 fn reject(tool: Option<&str>, why: &str) -> Rejected {
-    let shown = |name: &str| visible(name).chars().take(80).collect();
-    Rejected { tool: tool.map(shown), why: why.to_owned() }
+    Rejected { tool: tool.map(|name| cut(name, LONGEST_NAME)), why: cut(why, LONGEST_REASON) }
+}
+
+/// What is said about a definition shows everything, and not too much of it.
+fn cut(text: &str, most: usize) -> String {
+    visible(text).chars().take(most).collect()
 }
 
 fn input_of(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Result<Value, String> {
@@ -228,7 +237,7 @@ fn input_of(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Result<Valu
         Some(kind) => return Err(format!("its input schema is of type {kind}, not object")),
     }
     let raw = fields.get("inputSchema").unwrap_or(&Value::Null);
-    let mut schema = neutral_schema(raw)?.into_owned();
+    let mut schema = shown_schema(raw)?;
     if let Some(schema) = schema.as_object_mut() {
         // Every provider wants it said.
         schema.entry("type").or_insert_with(|| "object".into());
@@ -236,16 +245,43 @@ fn input_of(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Result<Valu
     Ok(schema)
 }
 
+/// A schema as a model may read it, if it may.
+fn shown_schema(raw: &Value) -> Result<Value, String> {
+    let schema = neutral_schema(raw)?.into_owned();
+    match key_of_lines(&schema) {
+        Some(key) => Err(format!("the key {key:?} of its schema has more than one line or a tab")),
+        None => Ok(schema),
+    }
+}
+
+/// A name within a schema that would break out of a line; descriptions and values may have several.
+fn key_of_lines(schema: &Value) -> Option<&str> {
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Object(fields) => {
+                if let Some(key) = fields.keys().find(|key| key.contains(['\n', '\t'])) {
+                    return Some(key);
+                }
+                open.extend(fields.values());
+            }
+            Value::Array(items) => open.extend(items),
+            _ => {}
+        }
+    }
+    None
+}
+
 fn output_of(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Option<Value> {
     let raw = fields.get("outputSchema").filter(|raw| !raw.is_null())?;
-    match neutral_schema(raw) {
-        Ok(schema) if raw.is_object() => Some(schema.into_owned()),
+    match shown_schema(raw) {
+        Ok(schema) if raw.is_object() => Some(schema),
         Ok(_) => {
             notes.push("its output schema is no object and is left out".to_owned());
             None
         }
         Err(why) => {
-            notes.push(format!("its output schema is left out: {why}"));
+            notes.push(cut(&format!("its output schema is left out: {why}"), LONGEST_REASON));
             None
         }
     }

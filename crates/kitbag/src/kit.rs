@@ -127,7 +127,9 @@ impl Kitbag {
         let other = setup.env().program("kitbag", setup.env().cwd());
         let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
         let results = Results::new(&setup.folders.state, &limits);
-        let roster = Roster::load(setup.folders.cache.clone(), reserved(&setup), limits.clone());
+        let local = local_owner(&setup);
+        let roster =
+            Roster::load(setup.folders.cache.clone(), reserved(&setup), local.clone(), limits.clone());
         let around = Arc::new(Surroundings {
             env: setup.env().clone(),
             launcher,
@@ -137,7 +139,6 @@ impl Kitbag {
             responder: options.responder.clone(),
         });
         let setup = Arc::new(setup);
-        let local = local_owner(&setup);
         let read_on = crate::execute::read_result(&results);
         let locals: BTreeMap<String, LocalTool> = options
             .local

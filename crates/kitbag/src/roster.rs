@@ -35,11 +35,17 @@ type Rows = BTreeMap<String, Vec<(String, String, String)>>;
 
 impl Roster {
     /// An empty catalog that knows the names given earlier.
-    pub(crate) fn load(cache: PathBuf, reserved: BTreeSet<ShownName>, limits: Limits) -> Self {
+    pub(crate) fn load(
+        cache: PathBuf,
+        reserved: BTreeSet<ShownName>,
+        local: ServerName,
+        limits: Limits,
+    ) -> Self {
         let text = std::fs::read_to_string(cache.join("names.json")).unwrap_or_default();
         let mut rows: Rows = serde_json::from_str(&text).unwrap_or_default();
         let mut table = |form: Form| Table::from_rows(rows.remove(form.as_str()).unwrap_or_default()).0;
-        let names = Names::new(table(Form::Full), table(Form::Short), table(Form::Bare), reserved);
+        let names =
+            Names::new(table(Form::Full), table(Form::Short), table(Form::Bare), reserved).local(local);
         Self {
             now: watch::Sender::new(Arc::new(Snapshot::new(names))),
             seen: Mutex::default(),

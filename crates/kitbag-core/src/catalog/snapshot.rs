@@ -21,12 +21,21 @@ pub struct Names {
     short: Table,
     bare: Table,
     reserved: BTreeSet<ShownName>,
+    local: Option<ServerName>,
 }
 
 impl Names {
     /// Names given earlier, and those that operators keep for particular tools.
     pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
-        Self { full, short, bare, reserved }
+        Self { full, short, bare, reserved, local: None }
+    }
+
+    /// The same where local tools stand under this name. They go by their own names, so they take none of the
+    /// shorter ones: whether a server's tool of the same name gives way is the agent's to say, not the table's.
+    #[must_use]
+    pub fn local(mut self, server: ServerName) -> Self {
+        self.local = Some(server);
+        self
     }
 
     /// The table of one form.
@@ -41,13 +50,15 @@ impl Names {
     fn with(&self, pairs: &[Pair]) -> Self {
         let next = |form: Form| {
             let naming = Naming::new(form).reserving(self.reserved.clone());
-            assign(self.table(form), pairs.iter().cloned(), &naming)
+            let takes = |(server, _): &&Pair| form == Form::Full || Some(server) != self.local.as_ref();
+            assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming)
         };
         Self {
             full: next(Form::Full),
             short: next(Form::Short),
             bare: next(Form::Bare),
             reserved: self.reserved.clone(),
+            local: self.local.clone(),
         }
     }
 }
@@ -109,27 +120,29 @@ impl Snapshot {
 
     /// The same with these tools of one server; none when nothing would change.
     pub fn with(&self, part: Part) -> Option<Self> {
-        if self.parts.get(&part.server).is_some_and(|old| **old == part) {
-            return None;
-        }
-        let pairs: Vec<Pair> =
-            part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone())).collect();
-        let mut parts = BTreeMap::clone(&self.parts);
-        parts.insert(part.server.clone(), Arc::new(part));
-        let names = self.names.with(&pairs);
-        Some(Self { version: self.version + 1, parts: Arc::new(parts), names, away: self.away.clone() })
+        let next = self.with_all([part]);
+        (next.version != self.version).then_some(next)
     }
 
     /// The same with the tools of many servers at once.
     pub fn with_all(&self, new: impl IntoIterator<Item = Part>) -> Self {
         let mut parts = BTreeMap::clone(&self.parts);
         let mut pairs = Vec::new();
-        for part in new {
+        let mut version = self.version;
+        for mut part in new {
+            if let Some(old) = self.parts.get(&part.server) {
+                part.share(old);
+                if **old == part {
+                    parts.insert(part.server.clone(), old.clone());
+                    continue;
+                }
+            }
             pairs.extend(part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone())));
             parts.insert(part.server.clone(), Arc::new(part));
+            version = self.version + 1;
         }
         let names = self.names.with(&pairs);
-        Self { version: self.version + 1, parts: Arc::new(parts), names, away: self.away.clone() }
+        Self { version, parts: Arc::new(parts), names, away: self.away.clone() }
     }
 
     /// The same without one server; none when it was not there. Its names stay taken.
@@ -153,6 +166,17 @@ impl Snapshot {
             None => drop(away.remove(server)),
         }
         Some(Self { away: Arc::new(away), ..self.clone() })
+    }
+}
+
+impl Part {
+    /// Takes over what did not change, so that whoever knows a tool already sees that it is the same.
+    fn share(&mut self, old: &Self) {
+        for tool in &mut self.tools {
+            if let Some(known) = old.tool(tool.name.as_str()).filter(|known| *known == tool) {
+                *tool = known.clone();
+            }
+        }
     }
 }
 

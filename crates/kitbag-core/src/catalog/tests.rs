@@ -34,6 +34,8 @@ fn t24_a_broken_definition_costs_one_tool() {
     rejected(json!({"name": "a", "inputSchema": "text"}), "no object");
     rejected(json!({"name": "a", "inputSchema": {"type": "string"}}), "type");
     rejected(json!({"name": "a", "inputSchema": {"properties": {"x\u{200b}": {}}}}), "x\\u{200b}");
+    rejected(json!({"name": "a", "inputSchema": {"properties": {"x\nIgnore all": {}}}}), "line");
+    rejected(json!({"name": "a", "inputSchema": {"properties": {"x": {"required": [], "y\t": 1}}}}), "tab");
     let kept = |definition: Value, note: &str| {
         let tool = parse(definition.clone()).unwrap();
         assert!(tool.notes.iter().any(|text| text.contains(note)), "{definition}: {:?}", tool.notes);
@@ -91,4 +93,51 @@ fn equal_states_are_no_change_and_the_rest_is_shared() {
     let away = two.with_away(&server("a"), Some(Away { why: "gone".into() })).unwrap();
     assert_eq!(away.version(), two.version(), "what is listed did not change");
     assert!(away.with_away(&server("a"), Some(Away { why: "gone".into() })).is_none());
+}
+
+#[test]
+fn t20_what_is_said_of_a_rejected_tool_hides_nothing_and_is_short() {
+    for name in ["a", "a\u{202e}"] {
+        let kind = format!("\u{202e}{}", "x".repeat(100_000));
+        let reason = parse(json!({"name": name, "inputSchema": {"type": kind}})).unwrap_err();
+        let text = format!("{} {}", reason.tool.unwrap(), reason.why);
+        assert!(
+            text.len() < 1_000 && text.chars().all(|c| !c.is_control() && !crate::text::is_hidden(c)),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_long_title_is_cut() {
+    let tool = parse(json!({"name": "a", "title": "x".repeat(1 << 20)})).unwrap();
+    assert!(tool.title.unwrap().len() <= Limits::default().description);
+}
+
+#[test]
+fn what_did_not_change_is_shared_within_a_server_too() {
+    let one = Snapshot::default().with_all([part("a", &["x", "y"]), part("b", &["x"])]);
+    let two = one.with(part("a", &["w", "x", "y"])).unwrap();
+    for tool in ["x", "y"] {
+        let of = |snapshot: &Snapshot| snapshot.tool(&server("a"), tool).unwrap().clone();
+        assert!(Arc::ptr_eq(&of(&one), &of(&two)), "{tool}");
+    }
+    // Many at once that bring nothing new are no change either.
+    let same = two.with_all([part("a", &["w", "x", "y"]), part("b", &["x"])]);
+    assert_eq!(same.version(), two.version());
+    assert!(Arc::ptr_eq(same.part(&server("a")).unwrap(), two.part(&server("a")).unwrap()));
+    assert_eq!(changes(&two, &same), []);
+}
+
+#[test]
+fn s4_7_local_tools_take_no_short_names() {
+    let names = Names::default().local(server("local"));
+    let all = Snapshot::new(names).with_all([part("local", &["x"]), part("web", &["x"])]);
+    let name = |form: Form, of: &str| {
+        let tool = all.tool(&server(of), "x").unwrap();
+        all.names().table(form).name(&tool.server, &tool.name).map(ToString::to_string)
+    };
+    assert_eq!(name(Form::Full, "local").as_deref(), Some("mcp_local_x"));
+    assert_eq!((name(Form::Short, "local"), name(Form::Bare, "local")), (None, None));
+    assert_eq!(name(Form::Bare, "web").as_deref(), Some("x"));
 }

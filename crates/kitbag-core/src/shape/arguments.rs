@@ -1,5 +1,6 @@
 //! Changes to arguments, each with its way back.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -7,6 +8,8 @@ use serde_json::{Map, Value};
 use super::{Rule, RuleError, Verdict};
 use crate::catalog::{Tool, Undo};
 use crate::text::{nearest, neutral};
+
+mod refs;
 
 /// A change to one argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,40 +36,52 @@ impl Rule for Arguments {
 
     fn apply(&self, mut tool: Tool) -> Result<Verdict, RuleError> {
         let mut schema = Value::clone(&tool.input);
+        // What each is called by now; nothing if it is gone. Another may have its name meanwhile.
+        let mut called: BTreeMap<&str, Option<&str>> = BTreeMap::new();
         for (own, change) in &self.0 {
-            let undo = edit(&mut schema, own, change).map_err(RuleError)?;
-            tool.undo.extend(undo);
+            known(&tool.input, own).map_err(RuleError)?;
+            let now = called.get(own.as_str()).copied().unwrap_or(Some(own));
+            let now = now.ok_or_else(|| RuleError(format!("the argument {own:?} is hidden already")))?;
+            tool.undo.extend(edit(&mut schema, now, change).map_err(RuleError)?);
+            match change {
+                Change::Rename(shown) => drop(called.insert(own, Some(shown))),
+                Change::Pin(_) | Change::Hide => drop(called.insert(own, None)),
+                Change::Describe(_) | Change::Default(_) => {}
+            }
         }
         tool.input = Arc::new(schema);
         Ok(Verdict::keep(tool))
     }
 }
 
+/// Whether there is such an argument, by the names a rule was written for.
+fn known(schema: &Value, own: &str) -> Result<(), String> {
+    let known = schema.get("properties").and_then(Value::as_object).ok_or("it has no arguments")?;
+    if known.contains_key(own) {
+        return Ok(());
+    }
+    let near = nearest(own, known.keys().map(String::as_str));
+    let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
+    Err(format!("it has no argument {own:?}{hint}"))
+}
+
 /// Changes a schema; the way back.
 fn edit(schema: &mut Value, own: &str, change: &Change) -> Result<Option<Undo>, String> {
     let schema = schema.as_object_mut().ok_or("its input schema is no object")?;
-    let known = properties(schema)?;
-    if !known.contains_key(own) {
-        let near = nearest(own, known.keys().map(String::as_str)).map(str::to_owned);
-        let hint = near.map_or_else(String::new, |near| format!("; did you mean {near:?}?"));
-        return Err(format!("it has no argument {own:?}{hint}"));
-    }
     let own_name = own.to_owned();
     Ok(match change {
         Change::Describe(text) => {
-            if let Some(property) = properties(schema)?.get_mut(own).and_then(Value::as_object_mut) {
-                property.insert("description".to_owned(), neutral(text).into_owned().into());
-            }
+            annotate(schema, own, "description", neutral(text).into_owned().into())?;
             None
         }
         Change::Default(value) => {
-            if let Some(property) = properties(schema)?.get_mut(own).and_then(Value::as_object_mut) {
-                property.insert("default".to_owned(), value.clone());
-            }
+            may_be_added(schema, own)?;
+            annotate(schema, own, "default", value.clone())?;
             not_required(schema, own);
             Some(Undo::Default { own: own_name, value: value.clone() })
         }
         Change::Pin(value) => {
+            may_be_added(schema, own)?;
             take_away(schema, own)?;
             Some(Undo::Pin { own: own_name, value: value.clone() })
         }
@@ -101,22 +116,51 @@ fn not_required(schema: &mut Map<String, Value>, own: &str) {
     }
 }
 
+/// Says something about an argument, also of one that may be anything.
+fn annotate(schema: &mut Map<String, Value>, own: &str, key: &str, value: Value) -> Result<(), String> {
+    if let Some(property) = properties(schema)?.get_mut(own) {
+        if *property == Value::Bool(true) {
+            *property = Map::new().into();
+        }
+        if let Some(property) = property.as_object_mut() {
+            property.insert(key.to_owned(), value);
+        }
+    }
+    Ok(())
+}
+
+/// A value that the model does not give is there nevertheless: nothing else may depend on whether it is.
+fn may_be_added(schema: &Map<String, Value>, own: &str) -> Result<(), String> {
+    stands_alone(schema, own)?;
+    match schema.get("maxProperties") {
+        Some(_) => Err(format!("maxProperties leaves no room for a value of the argument {own:?}")),
+        None => Ok(()),
+    }
+}
+
 fn take_away(schema: &mut Map<String, Value>, own: &str) -> Result<(), String> {
     stands_alone(schema, own)?;
     not_required(schema, own);
-    properties(schema)?.shift_remove(own);
+    if let Some(argument) = properties(schema)?.shift_remove(own) {
+        refs::taken_away(schema, own, argument);
+    }
     Ok(())
 }
 
 fn rename(schema: &mut Map<String, Value>, own: &str, shown: &str) -> Result<(), String> {
-    if properties(schema)?.contains_key(shown) {
+    if properties(schema)?.contains_key(shown) || required(schema).any(|name| name == shown) {
         return Err(format!("there is an argument {shown:?} already"));
     }
-    if shown.is_empty() || neutral(shown) != shown {
+    if shown.is_empty() || neutral(shown) != shown || shown.contains(['\n', '\t']) {
         return Err(format!("{shown:?} cannot be the name of an argument"));
     }
     stands_alone(schema, own)?;
+    stands_alone(schema, shown)?;
+    if let Some(key) = ["patternProperties", "propertyNames"].iter().find(|key| schema.contains_key(**key)) {
+        return Err(format!("the name of the argument {own:?} counts in {key}"));
+    }
     rename_key(properties(schema)?, own, shown);
+    refs::renamed(schema, own, shown);
     if let Some(required) = schema.get_mut("required").and_then(Value::as_array_mut) {
         required.iter_mut().filter(|name| *name == own).for_each(|name| *name = shown.into());
     }
@@ -126,6 +170,8 @@ fn rename(schema: &mut Map<String, Value>, own: &str, shown: &str) -> Result<(),
 /// Keywords beside `properties` that speak of arguments by name could no longer be met.
 fn stands_alone(schema: &Map<String, Value>, own: &str) -> Result<(), String> {
     let others = [
+        "$ref",
+        "$dynamicRef",
         "allOf",
         "anyOf",
         "oneOf",
@@ -137,11 +183,27 @@ fn stands_alone(schema: &Map<String, Value>, own: &str) -> Result<(), String> {
         "dependentSchemas",
         "dependencies",
     ];
-    let speaks = |key: &&&str| schema.get(**key).is_some_and(|value| mentions(value, own, 0));
-    match others.iter().find(speaks) {
-        Some(key) => Err(format!("the argument {own:?} is also spoken of in {key}")),
-        None => Ok(()),
+    let defined = |key: &str| schema.get(key).is_some_and(|value| mentions(value, own, 0));
+    let speaks = |key: &&&str| {
+        // What a definition says of an argument is said wherever it is referred to.
+        let refers = || refs::any(schema.get_key_value(**key), |_| true);
+        defined(key) || (defined("$defs") || defined("definitions")) && refers()
+    };
+    if let Some(key) = others.iter().find(speaks) {
+        return Err(format!("the argument {own:?} is also spoken of in {key}"));
     }
+    // Inside of itself the schema stays what the server takes; the way back does not lead there.
+    let names = |key: &str| schema.get(key).and_then(Value::as_str);
+    let is_whole = |reference: &str| {
+        let (document, place) = reference.split_once('#').unwrap_or((reference, ""));
+        let anchors = [names("$anchor"), names("$dynamicAnchor")];
+        (document.is_empty() || names("$id").is_some_and(|id| id.trim_end_matches('#') == document))
+            && (place.is_empty() || anchors.contains(&Some(place)))
+    };
+    if refs::any(schema, is_whole) {
+        return Err(format!("the argument {own:?} is one of a schema that contains itself"));
+    }
+    Ok(())
 }
 
 fn mentions(value: &Value, name: &str, depth: usize) -> bool {

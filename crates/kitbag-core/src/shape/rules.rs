@@ -151,6 +151,9 @@ impl<F: Fn(&mut Value) -> Result<(), String> + Send + Sync> Rule for EditSchema<
     fn apply(&self, mut tool: Tool) -> Result<Verdict, RuleError> {
         let mut schema = Value::clone(&tool.input);
         (self.0)(&mut schema).map_err(RuleError)?;
+        if !schema.is_object() {
+            return Err(RuleError("an input schema must stay an object".to_owned()));
+        }
         tool.input = std::sync::Arc::new(schema);
         Ok(Verdict::keep(tool))
     }

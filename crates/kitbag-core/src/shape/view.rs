@@ -1,17 +1,19 @@
 //! What one user's agent sees of a snapshot: the tools that are left, each with the one name it is listed and
 //! called by.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use super::{Authorize, Decision, Outcome, Shaped, Shaper, Step};
 use crate::catalog::{Snapshot, Tool};
 use crate::fault::{Fault, FaultKind, Stage};
-use crate::model::{AgentRules, Clash, Limits};
+use crate::model::{AgentRules, Limits};
 use crate::names::lookup::{Found, Lookup, Row};
 use crate::names::{Form, ServerName, ShownName, UserId};
 use crate::schema::{Schema, SchemaError};
 use crate::text::{BadGlob, Globs};
+
+mod naming;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
@@ -124,7 +126,7 @@ impl View {
     pub fn new(request: &ViewRequest<'_>) -> Result<Self, ClashError> {
         let mut faults = Vec::new();
         let (kept, left_out) = shape_all(request, &mut faults);
-        let named = name_all(request, kept, &mut faults)?;
+        let named = naming::name_all(request, kept, &mut faults)?;
         let (mut listed, shadowed): (Vec<_>, Vec<_>) = named.into_iter().partition(|(_, listed)| *listed);
         listed.sort_by(|(a, _), (b, _)| (a.tool.order, &a.name).cmp(&(b.tool.order, &b.name)));
         let count = listed.len();
@@ -216,12 +218,24 @@ impl Kept {
             Self::New { tool, .. } => tool,
         }
     }
+
+    fn show(self, name: ShownName, full: ShownName) -> Arc<Shown> {
+        let (tool, trail, base) = match self {
+            Self::Same(shown) if shown.name == name && shown.full == full => return shown,
+            Self::Same(shown) => (shown.tool.clone(), shown.trail.clone(), shown.base.clone()),
+            Self::New { tool, trail, base } => (*tool, trail, base),
+        };
+        let (input, own_input) = (OnceLock::new(), OnceLock::new());
+        Arc::new(Shown { name, full, tool, trail, base, input, own_input, output: OnceLock::new() })
+    }
 }
 
 /// Takes every tool through the rules, the agent's wishes and the permissions.
 fn shape_all(request: &ViewRequest<'_>, faults: &mut Vec<Fault>) -> (Vec<Kept>, Vec<LeftOut>) {
     let none = Shaper::default();
-    let before = request.before.map(earlier).unwrap_or_default();
+    // What another user may see says nothing about this one.
+    let before = request.before.filter(|view| view.user == *request.user);
+    let before = before.map(earlier).unwrap_or_default();
     let agent = AgentFilter::new(request, faults);
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for part in request.snapshot.parts() {
@@ -304,113 +318,4 @@ impl<'a> AgentFilter<'a> {
         trail.push(Step { rule: rule.to_owned(), outcome: Outcome::Dropped(why) });
         None
     }
-}
-
-/// Gives every tool its one name; whether it is listed under it.
-fn name_all(
-    request: &ViewRequest<'_>,
-    kept: Vec<Kept>,
-    faults: &mut Vec<Fault>,
-) -> Result<Vec<(Arc<Shown>, bool)>, ClashError> {
-    let names = request.snapshot.names();
-    let wishes = granted(request, &kept, faults);
-    // Local tools go by their own names, so those come first.
-    let locals: BTreeSet<ShownName> = kept
-        .iter()
-        .filter(|kept| Some(&kept.tool().server) == request.local)
-        .filter_map(|kept| local_name(kept.tool()))
-        .collect();
-    let mut lost: BTreeSet<ShownName> = BTreeSet::new();
-    let mut named = Vec::with_capacity(kept.len());
-    for kept in kept {
-        let tool = kept.tool();
-        let Some(full) = names.table(Form::Full).name(&tool.server, &tool.name).cloned() else { continue };
-        if Some(&tool.server) == request.local {
-            let name = local_name(tool).unwrap_or_else(|| full.clone());
-            named.push((kept, name, full, true));
-            continue;
-        }
-        let form = tool.form.unwrap_or(request.form);
-        let wish = tool.wish.as_ref().filter(|wish| wishes.contains(*wish));
-        let name = wish.or_else(|| names.table(form).name(&tool.server, &tool.name)).unwrap_or(&full).clone();
-        if !locals.contains(&name) {
-            named.push((kept, name, full, true));
-            continue;
-        }
-        faults.push(clash(request.agent.clash, tool, &name));
-        match request.agent.clash {
-            Clash::Prefix => named.push((kept, full.clone(), full, true)),
-            Clash::Mcp => {
-                lost.insert(name.clone());
-                named.push((kept, name, full, true));
-            }
-            Clash::Local => named.push((kept, full.clone(), full, false)),
-            Clash::Error => {
-                let (server, tool) = (tool.server.clone(), tool.name.to_string());
-                return Err(ClashError { name, server, tool });
-            }
-        }
-    }
-    let shown = |(kept, name, full, listed): (Kept, ShownName, ShownName, bool)| {
-        let loses = Some(&kept.tool().server) == request.local && lost.contains(&name);
-        let name = if loses { full.clone() } else { name };
-        (show(kept, name, full), listed && !loses)
-    };
-    Ok(named.into_iter().map(shown).collect())
-}
-
-/// A local tool goes by its own name, as far as that can be a name for a model.
-fn local_name(tool: &Tool) -> Option<ShownName> {
-    ShownName::parse(tool.name.as_str()).ok()
-}
-
-fn show(kept: Kept, name: ShownName, full: ShownName) -> Arc<Shown> {
-    let (tool, trail, base) = match kept {
-        Kept::Same(shown) if shown.name == name && shown.full == full => return shown,
-        Kept::Same(shown) => (shown.tool.clone(), shown.trail.clone(), shown.base.clone()),
-        Kept::New { tool, trail, base } => (*tool, trail, base),
-    };
-    let (input, own_input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-    Arc::new(Shown { name, full, tool, trail, base, input, own_input, output })
-}
-
-/// Names that operators wrote down and that no other tool has: not by another's wish, and not by the table.
-fn granted(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault>) -> BTreeSet<ShownName> {
-    let mut wanted: BTreeMap<&ShownName, Vec<&Tool>> = BTreeMap::new();
-    for kept in kept {
-        if let Some(wish) = &kept.tool().wish {
-            wanted.entry(wish).or_default().push(kept.tool());
-        }
-    }
-    let names = request.snapshot.names();
-    let taken = |wish: &ShownName, tool: &Tool| {
-        let others = |form: Form| {
-            names.table(form).pair(wish).is_some_and(|pair| *pair != (tool.server.clone(), tool.name.clone()))
-        };
-        Form::ALL.into_iter().any(others)
-    };
-    let mut granted = BTreeSet::new();
-    for (wish, tools) in wanted {
-        match tools.as_slice() {
-            [tool] if !taken(wish, tool) => drop(granted.insert(wish.clone())),
-            tools => faults.extend(tools.iter().map(|tool| {
-                let message =
-                    format!("the name {wish} for the tool {} is taken; it keeps its usual one", tool.name);
-                let fault = Fault::warning(FaultKind::Clash, message).of(&tool.server);
-                Fault { stage: Stage::Shape, tool: Some(tool.name.clone()), ..fault }
-            })),
-        }
-    }
-    granted
-}
-
-fn clash(policy: Clash, tool: &Tool, name: &ShownName) -> Fault {
-    let how = match policy {
-        Clash::Prefix => "the server's tool goes by its full name",
-        Clash::Mcp => "the server's tool takes its place",
-        Clash::Local => "the local one takes its place",
-        Clash::Error => "neither can be used",
-    };
-    let fault = Fault::warning(FaultKind::Clash, format!("a local tool is called {name}, too: {how}"));
-    Fault { stage: Stage::Shape, tool: Some(tool.name.clone()), ..fault.of(&tool.server) }
 }

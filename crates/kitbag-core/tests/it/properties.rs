@@ -2,9 +2,11 @@
 //! not asked for. `KITBAG_FULL_TESTS=1` at build time takes the full sizes.
 
 mod bombs;
+mod corpora;
 mod edits;
 mod generate;
 mod schemas;
+mod views;
 
 use std::fs;
 use std::path::{Path, PathBuf};
