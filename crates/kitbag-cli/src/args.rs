@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{call, completions, config, doctor, logs, servers, status, tools, trust};
+use crate::commands::{call, completions, config, doctor, logs, servers, show, status, tools, trust, why};
 
 const AFTER: &str = "\
 Without a command, kitbag shows what it found and what to do next.
 
 Exit codes: 0 done · 1 the tool answered with an error · 2 usage · 3 config fault · 4 server unavailable ·
-5 not found or ambiguous · 6 held · 7 invalid arguments · 8 timeout · 9 outcome unknown · 70 a bug of ours ·
+5 not found or ambiguous · 6 denied or held · 7 invalid arguments · 8 timeout · 9 outcome unknown · 70 a bug of ours ·
 130 interrupted";
 
 /// Gives any agent the tools of any MCP server.
@@ -32,8 +32,12 @@ pub(crate) enum Command {
     Config(config::Args),
     /// List the tools of every server
     Tools(tools::Args),
+    /// Show everything about one tool
+    Show(show::Args),
     /// Call a tool
     Call(call::Args),
+    /// Show why a tool can, or cannot, be called
+    Why(why::Args),
     /// Show how every server is
     Status(status::Args),
     /// Show what a server wrote beside the protocol
@@ -64,6 +68,9 @@ pub(crate) struct Global {
     /// Act as this agent of kitbag.toml
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
+    /// Have three small tools at hand that need no server: clock, notes and folder
+    #[arg(long, global = true)]
+    pub(crate) demo: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,

@@ -8,9 +8,11 @@ mod limits;
 pub(crate) mod logs;
 mod overview;
 pub(crate) mod servers;
+pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod why;
 
 use crate::args::Command;
 use crate::context::Context;
@@ -22,6 +24,8 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         None => overview::run(context),
         Some(Command::Servers(args)) => servers::run(context, args),
         Some(Command::Tools(args)) => tools::run(context, &args),
+        Some(Command::Show(args)) => show::run(context, &args),
+        Some(Command::Why(args)) => why::run(context, &args),
         Some(Command::Call(args)) => call::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),

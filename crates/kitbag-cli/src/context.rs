@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 
 use anstream::{AutoStream, ColorChoice};
+use kitbag::text::{nearest, visible};
 use kitbag::{Env, Fault, Request, ServerName, Setup, Severity, UserId};
 use serde_json::Value;
 
 use crate::args::{Color, Global};
+use crate::arguments::quoted;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{BAD, DIM, styled};
 use crate::{json, report};
@@ -60,14 +62,31 @@ impl Context {
         if known.contains(&agent) {
             return Ok(());
         }
-        let hint = match known.as_slice() {
-            [] => format!("add [agents.{agent}] to kitbag.toml"),
-            known => format!(
+        let near = nearest(agent, known.iter().map(|name| name.as_str()));
+        let hint = match (near, known.as_slice()) {
+            (Some(near), _) => format!("--agent {near}"),
+            (None, []) => format!("add [agents.{agent}] to kitbag.toml"),
+            (None, known) => format!(
                 "known agents: {}",
                 known.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ")
             ),
         };
         Err(Failure::new(Exit::NotFound, format!("no agent is called {agent:?}")).hint(hint))
+    }
+
+    /// The flags that decide which tools there are, as they must be typed again; with a blank before each.
+    pub(crate) fn flags(&self) -> String {
+        let global = &self.global;
+        let mut words: Vec<String> = Vec::new();
+        let mut flag = |name: &str, value: &str| words.push(format!(" {name} {}", quoted(value)));
+        global.config.iter().for_each(|path| flag("--config", &path.to_string_lossy()));
+        global.hosts.iter().for_each(|host| flag("--hosts", host));
+        global.user.iter().for_each(|user| flag("--user", user));
+        global.agent.iter().for_each(|agent| flag("--agent", agent));
+        if global.demo {
+            words.push(" --demo".to_owned());
+        }
+        words.concat()
     }
 
     /// Prints text on stdout.
@@ -83,7 +102,7 @@ impl Context {
 
     /// Prints a JSON value on stdout.
     pub(crate) fn print_json(&mut self, value: &Value) {
-        self.print(format!("{value:#}\n"));
+        self.print(json::pretty(value) + "\n");
     }
 
     /// Prints a remark on stderr, unless only results are wanted.
@@ -91,13 +110,33 @@ impl Context {
         if self.global.quiet {
             return;
         }
-        let lines: Vec<String> = text.as_ref().split('\n').map(kitbag::text::visible).collect();
+        let lines: Vec<String> = text.as_ref().split('\n').map(visible).collect();
         let text = lines.join("\n");
         let written = match self.global.json {
             true if text.trim().is_empty() => Ok(()),
-            true => writeln!(self.err, "{}", serde_json::json!({ "note": text.trim() })),
+            true => writeln!(self.err, "{}", json::line(&serde_json::json!({ "note": text.trim() }))),
             false => writeln!(self.err, "{text}"),
         };
+        self.note(written);
+    }
+
+    /// Prints something that was said along the way on stderr, dimmed, for those who want to know more.
+    pub(crate) fn aside(&mut self, text: &str) {
+        if !self.global.verbose {
+            return;
+        }
+        let text = if self.global.json {
+            json::line(&serde_json::json!({ "note": text }))
+        } else {
+            styled(DIM, visible(text))
+        };
+        let written = writeln!(self.err, "{text}");
+        self.note(written);
+    }
+
+    /// Writes over the last line on stderr, or the beginning of a first one.
+    pub(crate) fn overwrite(&mut self, line: &str) {
+        let written = write!(self.err, "\r{line}").and_then(|()| self.err.flush());
         self.note(written);
     }
 
@@ -109,7 +148,7 @@ impl Context {
                 continue;
             }
             let text =
-                if self.global.json { format!("{}\n", json::fault(fault)) } else { report::fault(fault) };
+                if self.global.json { json::line(&json::fault(fault)) + "\n" } else { report::fault(fault) };
             let written = self.err.write_all(text.as_bytes());
             self.note(written);
         }
@@ -119,14 +158,16 @@ impl Context {
     pub(crate) fn failed(&mut self, failure: &Failure) {
         let text = if self.global.json {
             let exit = failure.exit as u8;
-            format!("{}\n", serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit}))
+            let value = serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit});
+            json::line(&value) + "\n"
         } else {
             let hint = failure
                 .hint
                 .as_ref()
-                .map(|hint| format!("{}{hint}\n", styled(DIM, "  try: ")))
+                .map(|hint| format!("{}{}\n", styled(DIM, "  try: "), visible(hint)))
                 .unwrap_or_default();
-            format!("{} {}\n{hint}", styled(BAD, "error:"), kitbag::text::visible(&failure.message))
+            let detail = failure.detail.as_deref().unwrap_or_default();
+            format!("{} {}\n{detail}{hint}", styled(BAD, "error:"), visible(&failure.message))
         };
         let written = self.err.write_all(text.as_bytes());
         self.note(written);

@@ -53,12 +53,19 @@ impl From<Exit> for ExitCode {
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     pub(crate) message: String,
+    /// Lines that show what would have been right; fit for a terminal.
+    pub(crate) detail: Option<String>,
     pub(crate) hint: Option<String>,
 }
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), hint: None }
+        Self { exit, message: message.into(), detail: None, hint: None }
+    }
+
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
@@ -75,7 +82,9 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
         eprintln!(
             "{}",
-            serde_json::json!({"error": message, "hint": "kitbag --help", "exit": Exit::Usage as u8})
+            crate::json::line(
+                &serde_json::json!({"error": message, "hint": "kitbag --help", "exit": Exit::Usage as u8})
+            )
         );
     } else {
         let _ = error.print();

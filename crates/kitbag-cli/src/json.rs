@@ -1,8 +1,56 @@
 //! The JSON that scripts rely on; `docs/json.md` describes it.
 
+use std::fmt::Write as _;
+
 use kitbag::config::layers::Server;
+use kitbag::shape::{Shown, View};
+use kitbag::text::is_hidden;
 use kitbag::{Fault, Origin, ServerSpec};
 use serde_json::{Map, Value, json};
+
+/// JSON on many lines. What a terminal would obey, or nobody would see, is written as `\\uXXXX`: the value is
+/// the same, and the text shows what is in it.
+pub(crate) fn pretty(value: &Value) -> String {
+    escaped(&format!("{value:#}"))
+}
+
+/// The same on one line.
+pub(crate) fn line(value: &Value) -> String {
+    escaped(&value.to_string())
+}
+
+/// Such characters stand inside of texts only: JSON itself has none but the line feed.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !(c.is_control() || is_hidden(c)) {
+            out.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _ = write!(out, "\\u{unit:04x}");
+        }
+    }
+    out
+}
+
+/// A row of `tools`.
+pub(crate) fn tool(view: &View, row: &Shown) -> Value {
+    let tool = &row.tool;
+    json!({
+        "name": row.name.as_str(),
+        "server": tool.server.as_str(),
+        "tool": tool.name.as_str(),
+        "description": tool.description,
+        "input_schema": tool.input.as_ref(),
+        "available": view.is_available(row),
+        "full_name": row.full.as_str(),
+        "title": tool.title,
+        "category": tool.category,
+        "output_schema": tool.output.as_deref(),
+        "annotations": tool.raw.get("annotations"),
+    })
+}
 
 /// A fault; keys without a value are left out.
 pub(crate) fn fault(fault: &Fault) -> Value {

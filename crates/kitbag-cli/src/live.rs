@@ -1,8 +1,14 @@
-//! Running servers for the length of one command.
+//! Running servers for the length of one command, and what its agent sees of them.
 
 use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
 
-use kitbag::Setup;
+use kitbag::execute::READ_RESULT;
+use kitbag::kit::{could_have, speaks_of};
+use kitbag::local::LocalTool;
+use kitbag::shape::View;
+use kitbag::{Kitbag, Options, ServerName, ServerSpec, Setup, UserId};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -16,6 +22,65 @@ pub(crate) fn say_if_off(context: &mut Context, setup: &Setup) {
     if !setup.switched_on {
         context.remark(format!("{}; {}", OFF.0, OFF.1));
     }
+}
+
+/// The tools that are at hand without any server, if they are asked for.
+pub(crate) fn demo(context: &Context, setup: &Setup) -> Vec<LocalTool> {
+    if !context.global.demo {
+        return Vec::new();
+    }
+    kitbag::local::demo(&setup.folders.state, setup.env().cwd())
+}
+
+/// Whether a name means a tool of the program itself, which needs no server. An agent may have it otherwise.
+pub(crate) fn is_local(context: &Context, setup: &Setup, name: &str) -> bool {
+    let is_free = setup.merged.servers.iter().all(|row| row.name != "local");
+    let bare = name.strip_prefix("local/").filter(|_| is_free).unwrap_or(name);
+    let known = bare == READ_RESULT || demo(context, setup).iter().any(|tool| tool.name() == bare);
+    known && context.global.agent.is_none()
+}
+
+/// A kit with the servers that could have a tool, started and not waited for.
+pub(crate) fn start_for(context: &Context, setup: Setup, name: &str) -> Kitbag {
+    let only = if is_local(context, &setup, name) { Vec::new() } else { servers_for(&setup, name) };
+    let local = demo(context, &setup);
+    Kitbag::start(setup, Options { only: Some(only), local, ..Options::default() })
+}
+
+/// Waits for the servers of such a kit, at most this long; those that start on first need are needed now.
+pub(crate) async fn settle(kit: &Kitbag, at_most: Duration) {
+    let links = kit.links();
+    let all = async {
+        for link in &links {
+            link.settled().await;
+        }
+    };
+    let _ = tokio::time::timeout(at_most, all).await;
+}
+
+/// The servers that could have a tool: those for which an operator wrote the name down, and those it is named
+/// after.
+fn servers_for(setup: &Setup, name: &str) -> Vec<ServerName> {
+    let renames =
+        |spec: &&ServerSpec| spec.rules.tools.iter().any(|(_, rules)| rules.name.as_deref() == Some(name));
+    let names: Vec<ServerName> = setup.used().map(|spec| spec.name.clone()).collect();
+    let mut only: Vec<ServerName> = setup.used().filter(renames).map(|spec| spec.name.clone()).collect();
+    if only.is_empty() || names.iter().any(|server| speaks_of(server, name)) {
+        only.extend(could_have(names.iter(), name));
+        only.sort();
+        only.dedup();
+    }
+    only
+}
+
+/// What the user and agent of the flags see.
+pub(crate) fn view(context: &Context, kit: &Kitbag, user: &UserId) -> Result<Arc<View>, Failure> {
+    let agent = context.global.agent.as_deref().map(|name| kit.agent(name)).transpose();
+    let agent = agent.map_err(|error| Failure::new(Exit::NotFound, error.to_string()))?.unwrap_or_default();
+    kit.view(user, &agent).map_err(|clash| {
+        let failure = Failure::new(Exit::Config, clash.to_string());
+        failure.hint("rename one of them, or set clash = \"prefix\" for the agent")
+    })
 }
 
 /// Runs something that needs servers. An interrupt ends it and us at once; the guards end the servers.

@@ -1,6 +1,7 @@
 //! The `kitbag` command: arguments in, one command run, an exit code out.
 
 mod args;
+mod arguments;
 mod commands;
 mod context;
 mod exit;

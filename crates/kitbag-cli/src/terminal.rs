@@ -4,6 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use kitbag::text::visible;
 
 pub(crate) const TITLE: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -24,6 +25,23 @@ pub(crate) fn plural(count: usize, noun: &str) -> String {
 /// Whether a person sits there who can be asked.
 pub(crate) fn is_interactive() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
+}
+
+/// Whether results are read on a terminal.
+pub(crate) fn is_shown() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// How wide the terminal is, if there is one.
+pub(crate) fn width() -> Option<usize> {
+    table().width().map(usize::from)
+}
+
+/// A text of many lines, fit for a terminal: lines and tabs stay, everything else that does not show is made
+/// to.
+pub(crate) fn readable(text: &str) -> String {
+    let line = |line: &str| line.split('\t').map(visible).collect::<Vec<_>>().join("\t");
+    text.split('\n').map(|text| line(text.strip_suffix('\r').unwrap_or(text))).collect::<Vec<_>>().join("\n")
 }
 
 /// A table without frames that fits the terminal; without one it is as wide as it needs to be.
@@ -48,7 +66,7 @@ pub(crate) fn cell(style: Style, text: impl std::fmt::Display) -> Cell {
 
 /// A table as lines, indented and without blanks at their ends.
 pub(crate) fn lines(table: &Table) -> String {
-    table.lines().map(|line| format!(" {}\n", line.trim_end())).collect()
+    table.lines().map(|line| format!("{}\n", format!(" {line}").trim_end())).collect()
 }
 
 /// Asks a yes-or-no question; no answer is no.

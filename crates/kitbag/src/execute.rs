@@ -57,6 +57,8 @@ pub enum Size {
     /// As much as the limits say; the rest can be read by page.
     #[default]
     Bounded,
+    /// The same, but images, sounds and embedded files all of them: for whoever puts those elsewhere.
+    Texts,
     /// All of it.
     Whole,
 }

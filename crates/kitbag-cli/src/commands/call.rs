@@ -1,201 +1,226 @@
 //! `kitbag call`: one tool, called once.
 
-use std::io::Read as _;
+use std::path::PathBuf;
 
-use kitbag::execute::{Block, Repair};
-use kitbag::kit::{could_have, speaks_of};
+use kitbag::execute::{CallResult, Repair};
+use kitbag::kit::speaks_of;
 use kitbag::names::lookup::Found;
-use kitbag::schema::read_property;
-use kitbag::text::visible;
-use kitbag::{CallResult, ErrorKind, Intent, Kitbag, Options, ServerName};
+use kitbag::shape::View;
+use kitbag::{ErrorKind, Intent, Kitbag, ServerName, Size, UserId};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::live;
+use crate::{arguments, live};
+
+mod given;
+mod progress;
+mod result;
+mod save;
+
+use progress::Progress;
+use save::Folder;
 
 const EXAMPLES: &str = "\
 Examples:
   kitbag call mcp_time_get_current_time timezone=Europe/Berlin
   kitbag call time/get_current_time --args '{\"timezone\": \"UTC\"}'
-A value is taken as the tool's schema says; what is no text there is read as JSON.";
+  kitbag call notes add='buy milk' --demo
+
+KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks for one.
+KEY:=JSON is JSON whatever it says.
+Images, sounds and files are saved in the working folder, or where --save says.";
+
+/// A modern server sends log messages to calls that ask for them.
+const LOGS: &str = r#"{"io.modelcontextprotocol/logLevel":"debug"}"#;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The tool: its shown name, server/tool, or its own name when only one server has it
     tool: String,
-    /// Arguments
+    /// Arguments: KEY=VALUE, or KEY:=JSON
     #[arg(value_name = "KEY=VALUE")]
     pairs: Vec<String>,
     /// Arguments as a JSON object; - reads them from standard input
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
+    /// Print the whole result, however large it is
+    #[arg(long)]
+    full: bool,
+    /// Save images, sounds and files in this folder
+    #[arg(long, value_name = "DIR")]
+    save: Option<PathBuf>,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let base = base(args)?;
+    let base = given::base(args.args.as_deref())?;
     let setup = context.setup()?;
-    if !setup.switched_on {
+    if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
         return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
+    let folder = match &args.save {
+        Some(folder) => Folder::asked_for(folder)?,
+        None => Folder::working(setup.env().cwd()),
+    };
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
+    let user = setup.user.clone();
     live::block_on(async {
-        // A server that cannot have the tool need not be started.
-        let names: Vec<ServerName> = setup.used().map(|spec| spec.name.clone()).collect();
-        let only = could_have(names.iter(), &args.tool);
-        let kit = Kitbag::start(setup, Options { only: Some(only), ..Options::default() });
-        let outcome = once(context, &kit, args, base, wait).await;
+        let kit = live::start_for(context, setup, &args.tool);
+        live::settle(&kit, wait).await;
+        let outcome = once(context, &kit, &user, args, base).await;
+        let exit = match outcome {
+            Ok(result) => result::show(context, &result, &folder),
+            Err(failure) => Err(failure),
+        };
         kit.close().await;
-        outcome
+        exit
     })
 }
 
 async fn once(
     context: &mut Context,
     kit: &Kitbag,
+    user: &UserId,
     args: &Args,
     base: Map<String, Value>,
-    wait: std::time::Duration,
-) -> Result<Exit, Failure> {
-    kit.wait_for(&args.tool, wait).await;
-    let view = kit.local_view();
+) -> Result<CallResult, Failure> {
+    let view = live::view(context, kit, user)?;
     let arguments = match view.find(&args.tool) {
-        Found::One(index) => arguments(base, &args.pairs, view.at(index).map(|shown| &*shown.tool.input))?,
+        Found::One(index) => {
+            let schema = view.at(index).map(|shown| &*shown.tool.input);
+            given::with_pairs(base, &args.pairs, schema)?
+        }
         // What is wrong with the name is said below, in the words everybody gets.
         _ => base,
     };
     let text = Value::Object(arguments).to_string();
-    match kit.run(&view, Intent::new(&args.tool, &text)).await {
-        Ok(result) => {
-            show(context, &result);
-            Ok(if result.is_error { Exit::ToolError } else { Exit::Done })
-        }
-        Err(failure) => Err(failed(context, kit, &args.tool, failure)),
-    }
+    let done = follow(context, kit, &view, args, &text).await;
+    done.map_err(|failure| failed(context, kit, &view, &args.tool, failure))
 }
 
-fn failed(context: &mut Context, kit: &Kitbag, name: &str, error: kitbag::Failure) -> Failure {
+/// Makes the call and shows what is said while it runs.
+async fn follow(
+    context: &mut Context,
+    kit: &Kitbag,
+    view: &View,
+    args: &Args,
+    text: &str,
+) -> Result<CallResult, kitbag::Failure> {
+    let (sender, mut notes) = tokio::sync::mpsc::channel(kit.limits().notes.max(1));
+    let logs = if context.global.verbose { serde_json::from_str::<&RawValue>(LOGS).ok() } else { None };
+    let size = match (args.full, context.global.json && args.save.is_none()) {
+        (true, _) => Size::Whole,
+        (false, true) => Size::Bounded,
+        // What becomes a file is not printed, and may be as large as it likes.
+        (false, false) => Size::Texts,
+    };
+    let intent = Intent { notes: Some(sender), meta: logs, size, ..Intent::new(&args.tool, text) };
+    let mut progress = Progress::new(context, &args.tool);
+    let mut work = std::pin::pin!(kit.run(view, intent));
+    let mut open = true;
+    let done = loop {
+        tokio::select! {
+            done = &mut work => break done,
+            note = notes.recv(), if open => match note {
+                Some(note) => progress.take(context, &note),
+                None => open = false,
+            },
+        }
+    };
+    // Notes come before the answer, and some may still lie there.
+    while let Ok(note) = notes.try_recv() {
+        progress.take(context, &note);
+    }
+    progress.end(context);
+    done
+}
+
+/// Why there is no result, as JSON and in words.
+fn failed(context: &mut Context, kit: &Kitbag, view: &View, name: &str, error: kitbag::Failure) -> Failure {
     if context.global.json {
-        let meta = json!({"server": error.server.as_ref().map(ServerName::as_str), "tool": error.tool, "code": error.code});
+        let server = error.server.as_ref().map(ServerName::as_str);
+        let meta = json!({"server": server, "tool": error.tool, "code": error.code});
         let repair = match error.repair.as_deref() {
             Some(Repair::Names(names)) => json!({"names": names}),
             Some(Repair::Schema(schema)) => json!({"schema": schema}),
             None => Value::Null,
         };
-        context.print_json(&json!({"ok": false, "kind": error.kind.as_str(), "content": [], "structured": null, "is_error": true, "message": error.message, "repair": repair, "meta": meta}));
+        context.print_json(&json!({
+            "ok": false, "kind": error.kind.as_str(), "content": [], "structured": null, "is_error": true,
+            "message": error.message, "repair": repair, "meta": meta,
+        }));
     }
+    let near = match error.repair.as_deref() {
+        Some(Repair::Names(names)) => names.as_slice(),
+        _ => &[],
+    };
+    let message = match &error.server {
+        Some(server) => format!("{server} ({}): {}", error.kind.as_str(), error.message),
+        None => format!("{} ({})", error.message, error.kind.as_str()),
+    };
+    match error.kind {
+        ErrorKind::NotFound => unknown(context, kit, "call", name, message, near),
+        ErrorKind::Ambiguous => Failure::new(Exit::NotFound, message).hint("use one of these names"),
+        ErrorKind::InvalidArguments => {
+            with_arguments(context, view, name, Failure::new(Exit::InvalidArguments, message))
+        }
+        ErrorKind::OutcomeUnknown => Failure::new(Exit::OutcomeUnknown, message)
+            .hint("look whether it was carried out before you call it again"),
+        kind => {
+            let log = error.server.as_ref().map(|server| format!("kitbag logs {server}"));
+            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| "kitbag status".to_owned()))
+        }
+    }
+}
+
+/// That nobody has a name, and who could not be asked.
+pub(crate) fn nobody(view: &View, name: &str) -> String {
+    let away = view.snapshot().all_away().map(|(server, away)| format!("{server} is {}", away.why));
+    let away: Vec<String> = away.collect();
+    let away = if away.is_empty() { String::new() } else { format!("; not connected: {}", away.join("; ")) };
+    format!("no tool is called {name:?}{away}")
+}
+
+/// A name nobody here has: what may have been meant, or who may have it.
+pub(crate) fn unknown(
+    context: &Context,
+    kit: &Kitbag,
+    command: &str,
+    name: &str,
+    message: String,
+    near: &[String],
+) -> Failure {
+    let flags = context.flags();
     let snapshot = kit.snapshot();
     let away = snapshot.all_away().next().is_some();
     let meant = snapshot.all_away().any(|(server, _)| speaks_of(server, name));
-    let (server, near) = (
-        &error.server,
-        match error.repair.as_deref() {
-            Some(Repair::Names(names)) => names.first(),
-            _ => None,
-        },
-    );
-    let message = server.as_ref().map_or_else(
-        || error.message.clone(),
-        |server| format!("{server} ({}): {}", error.kind.as_str(), error.message),
-    );
-    match (error.kind, near) {
-        // The tool may well be one of a server that did not answer.
-        (ErrorKind::NotFound, near) if meant || away && near.is_none() => {
-            Failure::new(Exit::Unavailable, message).hint("kitbag status")
-        }
-        (ErrorKind::NotFound, Some(near)) => {
-            Failure::new(Exit::NotFound, message).hint(format!("kitbag call {near}"))
-        }
-        (ErrorKind::NotFound, None) => Failure::new(Exit::NotFound, message).hint("kitbag tools"),
-        (ErrorKind::Ambiguous, _) => Failure::new(Exit::NotFound, message).hint("use one of these names"),
-        (ErrorKind::InvalidArguments, _) => {
-            Failure::new(Exit::InvalidArguments, message).hint("kitbag show, which prints what it takes")
-        }
-        (kind, _) => {
-            let log = server
-                .as_ref()
-                .map_or_else(|| "kitbag status".to_owned(), |server| format!("kitbag logs {server}"));
-            Failure::new(kind.into(), message).hint(log)
-        }
+    // The tool may well be one of a server that did not answer; `why` asks what is known.
+    if meant || away && near.is_empty() && command != "why" {
+        return Failure::new(Exit::Unavailable, message).hint("kitbag status");
+    }
+    let failure = Failure::new(Exit::NotFound, message);
+    match near {
+        [] if command != "why" => failure.hint(format!("kitbag why {}{flags}", arguments::quoted(name))),
+        [] => failure.hint(format!("kitbag tools{flags}")),
+        [near] => failure.hint(format!("kitbag {command} {near}{flags}")),
+        near => failure.hint(format!("kitbag {command} with one of {}", near.join(", "))),
     }
 }
 
-/// Arguments given as JSON.
-fn base(args: &Args) -> Result<Map<String, Value>, Failure> {
-    let wrong = |why: String| {
-        Failure::new(Exit::InvalidArguments, format!("--args {why}")).hint("--args '{\"key\": \"value\"}'")
+/// What would have been right.
+fn with_arguments(context: &Context, view: &View, name: &str, failure: Failure) -> Failure {
+    let Found::One(index) = view.find(name) else { return failure };
+    let Some(shown) = view.at(index) else { return failure };
+    let all = arguments::of(&shown.tool.input);
+    let failure = if all.is_empty() {
+        failure.detail("  it takes no arguments\n")
+    } else {
+        failure.detail(arguments::as_table(&all))
     };
-    let Some(text) = &args.args else { return Ok(Map::new()) };
-    let mut given = text.clone();
-    if text == "-" {
-        given.clear();
-        std::io::stdin()
-            .lock()
-            .take(64 << 20)
-            .read_to_string(&mut given)
-            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
-    }
-    match serde_json::from_str(&given) {
-        Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(wrong("must be a JSON object".to_owned())),
-        Err(error) => Err(wrong(format!("is not valid JSON: {error}"))),
-    }
-}
-
-/// `key=value` pairs on top, each by what the tool's schema says about it; `key:=json` is JSON whatever it says.
-fn arguments(
-    mut base: Map<String, Value>,
-    pairs: &[String],
-    schema: Option<&Value>,
-) -> Result<Map<String, Value>, Failure> {
-    for pair in pairs {
-        if let Ok(Value::Object(map)) = serde_json::from_str(pair) {
-            base.extend(map);
-            continue;
-        }
-        let Some((key, text)) = pair.split_once('=') else {
-            let failure = Failure::new(Exit::InvalidArguments, format!("{pair:?} is not key=value"));
-            return Err(failure.hint(format!("{pair}=…, or --args '{{…}}'")));
-        };
-        let value = match (key.strip_suffix(':'), schema) {
-            (Some(key), _) => serde_json::from_str(text).map_err(|error| {
-                let failure =
-                    Failure::new(Exit::InvalidArguments, format!("{key} is not valid JSON: {error}"));
-                failure.hint(format!("{key}={text}, for text"))
-            })?,
-            (None, Some(schema)) => read_property(schema, key, text),
-            (None, None) => text.into(),
-        };
-        base.insert(key.strip_suffix(':').unwrap_or(key).to_owned(), value);
-    }
-    Ok(base)
-}
-
-fn show(context: &mut Context, result: &CallResult) {
-    if context.global.json {
-        let meta = &result.meta;
-        let content: Vec<&Value> = result.content.iter().map(Block::as_value).collect();
-        let meta = json!({
-            "server": meta.server.as_str(), "tool": meta.tool, "duration_ms": meta.took.as_millis() as u64,
-            "retries": meta.retries, "cache_hit": meta.cache_hit,
-            "transport": meta.transport.map(|transport| transport.as_str()), "handle": meta.handle,
-            "coerced": meta.coerced.iter().map(|coercion| &coercion.path).collect::<Vec<_>>(), "notes": meta.notes,
-        });
-        context.print_json(&json!({
-            "ok": !result.is_error, "kind": result.kind().map(ErrorKind::as_str), "content": content,
-            "structured": result.structured, "is_error": result.is_error, "meta": meta,
-        }));
-        return;
-    }
-    for block in &result.content {
-        let text = match block.as_text() {
-            Some(text) => text.split('\n').map(visible).collect::<Vec<_>>().join("\n"),
-            None => format!("[{}]", visible(block.kind())),
-        };
-        context.print(text + "\n");
-    }
-    if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
-        context.print_json(structured);
+    match shown.examples().first() {
+        Some(example) => failure.hint(arguments::command(shown.name.as_str(), &shown.tool.input, example)),
+        None => failure.hint(format!("kitbag show {}{}", shown.name, context.flags())),
     }
 }

@@ -157,6 +157,10 @@ fn problems(text: &mut String, setup: &Setup) {
 fn next(text: &mut String, setup: &Setup) {
     let has = |state: State| setup.merged.servers.iter().any(|row| row.state == state);
     let mut steps: Vec<(&str, &str)> = Vec::new();
+    if setup.merged.servers.is_empty() {
+        steps.push(("kitbag tools --demo", "see three small tools that need no server"));
+        steps.push(("kitbag call clock --demo", "call one of them"));
+    }
     if has(State::Held) || setup.held_settings().is_some() {
         steps.push(("kitbag trust", "look at what this folder would start, and approve it"));
     }

@@ -1,45 +1,97 @@
 //! `kitbag tools`: what every server offers, by the name a model calls it.
 
-use kitbag::shape::{Shown, View};
-use kitbag::text::visible;
-use kitbag::{Kitbag, Options};
-use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use crate::context::Context;
+use clap::builder::styling::Style;
+use comfy_table::{ColumnConstraint, Row};
+use kitbag::shape::{Shown, View};
+use kitbag::text::{nearest, visible};
+use kitbag::{Kitbag, Options, ServerName, Setup};
+
+use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
-use crate::live;
-use crate::terminal::{DIM, cell, lines, table};
+use crate::terminal::{DIM, TITLE, cell, is_shown, lines, plural, styled, table, width};
+use crate::{json, live};
+
+const EXAMPLES: &str = "\
+Examples:
+  kitbag tools                        every tool of every server
+  kitbag tools github                 those of one server
+  kitbag tools --agent coder --json   what an agent sees, with schemas
+  kitbag tools --demo                 without any server";
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Only of these servers
     servers: Vec<String>,
+    /// Only of this server (repeatable)
+    #[arg(long, value_name = "NAME")]
+    server: Vec<String>,
+    /// Only those under this heading
+    #[arg(long, value_name = "NAME")]
+    category: Option<String>,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     live::say_if_off(context, &setup);
-    let only: Option<Vec<_>> = (!args.servers.is_empty())
-        .then(|| args.servers.iter().map(|name| crate::context::server_name(name)).collect::<Result<_, _>>())
-        .transpose()?;
-    for name in only.iter().flatten() {
-        super::servers::find(&setup, name)?;
-    }
-    let options = Options { wait: context.global.wait, only, eager: true, ..Options::default() };
+    let only = wanted(&setup, args)?;
+    let (user, local) = (setup.user.clone(), live::demo(context, &setup));
+    let options =
+        Options { wait: context.global.wait, only: only.clone(), eager: true, local, ..Options::default() };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
-        let view = kit.local_view();
-        let rows: Vec<&Shown> = view.tools().iter().map(AsRef::as_ref).filter(|row| is_theirs(row)).collect();
-        if context.global.json {
-            context.print_json(&rows.iter().map(|row| as_json(&view, row)).collect());
-        } else {
-            print(context, &view, &rows);
+        let listed = list(context, &kit, &user, args, only.as_deref());
+        if listed.is_ok() {
+            context.faults(&faults);
         }
-        context.faults(&faults);
-        context.faults(view.faults());
         kit.close().await;
-        Ok(if rows.is_empty() && !faults.is_empty() { Exit::Unavailable } else { Exit::Done })
+        Ok(if listed? == 0 && !faults.is_empty() { Exit::Unavailable } else { Exit::Done })
     })
+}
+
+/// The servers that are asked for, if any are; those that are not known are an error.
+fn wanted(setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure> {
+    let mut only = Vec::new();
+    for text in args.servers.iter().chain(&args.server) {
+        let name = server_name(text)?;
+        // Local tools stand beside the servers, and so does their name.
+        if text != "local" {
+            super::servers::find(setup, &name)?;
+        }
+        only.push(name);
+    }
+    Ok((!only.is_empty()).then_some(only))
+}
+
+/// Prints the tools; how many there are besides our own.
+fn list(
+    context: &mut Context,
+    kit: &Kitbag,
+    user: &kitbag::UserId,
+    args: &Args,
+    only: Option<&[ServerName]>,
+) -> Result<usize, Failure> {
+    let view = live::view(context, kit, user)?;
+    let of_server = |row: &&Arc<Shown>| only.is_none_or(|only| only.contains(&row.tool.server));
+    let mut rows: Vec<&Shown> = view.tools().iter().filter(of_server).map(AsRef::as_ref).collect();
+    if let Some(category) = &args.category {
+        rows = of_category(&rows, category)?;
+    }
+    let count = rows.iter().filter(|row| is_theirs(row)).count();
+    if context.global.json {
+        context.print_json(&rows.iter().map(|row| json::tool(&view, row)).collect());
+    } else {
+        rows.retain(|row| context.global.verbose || is_theirs(row));
+        print(context, &view, &rows);
+        if rows.is_empty() && kit.status().is_empty() {
+            context.remark("no servers are configured; `kitbag tools --demo` shows what it is like");
+        }
+    }
+    context.faults(view.faults());
+    Ok(count)
 }
 
 /// What reads on in results is at hand everywhere and belongs to no server.
@@ -47,31 +99,73 @@ fn is_theirs(row: &Shown) -> bool {
     row.name.as_str() != kitbag::execute::READ_RESULT
 }
 
+fn of_category<'a>(rows: &[&'a Shown], category: &str) -> Result<Vec<&'a Shown>, Failure> {
+    let fits = |row: &&&Shown| {
+        row.tool.category.as_ref().is_some_and(|own| own.to_lowercase() == category.to_lowercase())
+    };
+    let found: Vec<&Shown> = rows.iter().filter(fits).copied().collect();
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    let known: BTreeSet<&str> = rows.iter().filter_map(|row| row.tool.category.as_deref()).collect();
+    let hint = match (nearest(category, known.iter().copied()), known.is_empty()) {
+        (Some(near), _) => format!("--category {near:?}"),
+        (None, true) => "set category = \"…\" under [servers.<name>] in kitbag.toml".to_owned(),
+        (None, false) => format!("known: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
+    };
+    Err(Failure::new(Exit::NotFound, format!("no tool is in the category {category:?}")).hint(hint))
+}
+
 fn print(context: &mut Context, view: &View, rows: &[&Shown]) {
+    let mut groups: BTreeMap<Option<&str>, Vec<&Shown>> = BTreeMap::new();
+    for row in rows {
+        groups.entry(row.tool.category.as_deref()).or_default().push(row);
+    }
+    let longest = rows.iter().map(|row| row.name.as_str().len()).max().unwrap_or(0);
+    let mut text = String::new();
+    if groups.len() <= 1 && !groups.keys().any(Option::is_some) {
+        text += &lines(&group(view, rows, longest));
+    } else {
+        // Those under no heading come last.
+        let (none, some): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(category, _)| category.is_none());
+        for (category, rows) in some.into_iter().chain(none) {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text += &format!("{gap}{}\n", styled(TITLE, visible(category.unwrap_or("(no category)"))));
+            text += &lines(&group(view, &rows, longest));
+        }
+    }
+    if is_shown() && !context.global.quiet && !rows.is_empty() {
+        text += &format!("\n{}\n", styled(DIM, summary(view, rows)));
+    }
+    context.print(text);
+}
+
+fn group(view: &View, rows: &[&Shown], longest: usize) -> comfy_table::Table {
     let mut table = table();
+    // One line a tool, unless names leave no room for anything else.
+    let roomy = width().is_none_or(|width| longest * 10 <= width * 6);
     for row in rows {
         let text = [&row.tool.description, row.tool.title.as_deref().unwrap_or_default()];
         let text = text.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
         let first: String = text.lines().next().unwrap_or_default().chars().take(160).collect();
-        let style = if view.is_available(row) { clap::builder::styling::Style::new() } else { DIM };
-        table.add_row([cell(style, row.name.as_str()), visible(&first).into()]);
+        let here = view.is_available(row);
+        let (style, mark) = if here { (Style::new(), "") } else { (DIM, "[unavailable] ") };
+        let name = format!("{:longest$}", row.name.as_str(), longest = if roomy { longest } else { 0 });
+        let mut line = Row::from([cell(style, name), cell(style, format!("{mark}{}", visible(&first)))]);
+        if roomy {
+            line.max_height(1);
+        }
+        table.add_row(line);
     }
-    let text = lines(&table);
-    context.print(text);
+    if roomy && let Some(names) = table.column_mut(0) {
+        names.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    table
 }
 
-fn as_json(view: &View, row: &Shown) -> Value {
-    let tool = &row.tool;
-    json!({
-        "name": row.name.as_str(),
-        "server": tool.server.as_str(),
-        "tool": tool.name.as_str(),
-        "description": tool.description,
-        "input_schema": tool.input.as_ref(),
-        "output_schema": tool.output.as_deref(),
-        "title": tool.title,
-        "annotations": tool.raw.get("annotations"),
-        "category": tool.category,
-        "available": view.is_available(row),
-    })
+fn summary(view: &View, rows: &[&Shown]) -> String {
+    let servers: BTreeSet<&ServerName> = rows.iter().map(|row| &row.tool.server).collect();
+    let away = rows.iter().filter(|row| !view.is_available(row)).count();
+    let away = if away == 0 { String::new() } else { format!(", {away} unavailable") };
+    format!("{} of {}{away}", plural(rows.len(), "tool"), plural(servers.len(), "server"))
 }

@@ -4,6 +4,10 @@ mod farm;
 
 mod asks;
 mod calls;
+mod cli_call;
+mod cli_show;
+mod cli_tools;
+mod cli_why;
 mod commands;
 mod crowd;
 mod cuts;

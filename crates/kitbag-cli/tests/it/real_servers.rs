@@ -19,7 +19,7 @@ use place::Place;
 #[track_caller]
 fn check_all_there(server: Server, at_least: usize, some: &[&str]) {
     let place = Place::with(&[server]);
-    let rows = place.json(&["tools"], 0);
+    let rows = place.json(&["tools", server.name()], 0);
     let rows = rows.as_array().unwrap();
     let ours: BTreeSet<&str> = rows.iter().map(|row| row["tool"].as_str().unwrap()).collect();
     let listed = bare::tools(&place, server);

@@ -108,9 +108,11 @@ impl Lookup {
 
     fn near(&self, text: &str) -> Vec<usize> {
         let asked = Asked::new(text);
+        let is_pair = text.contains('/');
         let distance = |row: &Row| {
-            let names = [row.shown.as_str(), row.tool.as_str()];
-            names.into_iter().filter_map(|name| asked.distance(name)).min()
+            let pair = is_pair.then(|| format!("{}/{}", row.server, row.tool));
+            let names = [row.shown.as_str(), row.tool.as_str()].into_iter().chain(pair.as_deref());
+            names.filter_map(|name| asked.distance(name)).min()
         };
         let mut near: Vec<(usize, &ShownName, usize)> = Vec::new();
         for (place, row) in self.rows.iter().enumerate() {

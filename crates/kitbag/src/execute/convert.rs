@@ -67,6 +67,11 @@ impl Block {
         }
     }
 
+    /// Whether it holds data that is no text.
+    pub(super) fn is_file(&self) -> bool {
+        self.as_text().is_none() && self.data().is_some()
+    }
+
     /// Data that stands in base64 in it.
     fn data(&self) -> Option<&str> {
         let holder = if self.kind() == "resource" { &self.0["resource"] } else { &self.0 };

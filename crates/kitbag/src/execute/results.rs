@@ -53,6 +53,22 @@ impl Results {
         Some(handle)
     }
 
+    /// The same for everything but images, sounds and embedded files, which stay as they are.
+    pub(super) fn bound_texts(&self, user: &UserId, result: &mut Converted) -> Option<String> {
+        if !result.content.iter().any(Block::is_file) {
+            return self.bound(user, result);
+        }
+        let size: usize = result.content.iter().filter(|block| !block.is_file()).map(Block::size).sum();
+        if size <= self.limits.result {
+            return None;
+        }
+        let (files, rest) = result.content.drain(..).partition(Block::is_file);
+        result.content = rest;
+        let handle = self.bound(user, result);
+        result.content.extend::<Vec<Block>>(files);
+        handle
+    }
+
     /// One page of a result: for whoever it was given to, as long as it is kept.
     pub(crate) fn read(&self, handle: &str, number: usize, caller: &Caller) -> LocalResult {
         let gone = || format!("there is no result {handle:?}; it may be too old, then make the call again");

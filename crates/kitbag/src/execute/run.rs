@@ -116,8 +116,12 @@ impl Runner<'_> {
         let answered = self.send(shown, outgoing, given, intent).await?;
         let mut converted = convert(&answered.raw)?;
         self.check_output(shown, &mut converted);
+        // A page of a result is as large as may be already; bounded again it would never come to its end.
+        let is_page = outgoing.server == *self.local && outgoing.tool == super::READ_RESULT;
         let handle = match intent.size {
+            _ if is_page => None,
             Size::Bounded => self.results.bound(&outgoing.user, &mut converted),
+            Size::Texts => self.results.bound_texts(&outgoing.user, &mut converted),
             Size::Whole => None,
         };
         let Converted { content, structured, is_error, notes } = converted;

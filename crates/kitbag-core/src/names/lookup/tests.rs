@@ -133,6 +133,7 @@ fn near_names_are_suggested_the_nearest_first() {
     check(&view, "other.read_file", none([0]));
     check(&view, "mcp_db_qeury", none([4]));
     check(&view, "db/querys", none([4]));
+    check(&view, "db/qeury", none([4]));
     // Too short to say anything, or merely different.
     check(&view, "g", none([]));
     check(&view, "delete_everything", none([]));

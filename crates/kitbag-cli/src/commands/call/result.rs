@@ -1,0 +1,135 @@
+//! A result on its way to a person or a program.
+
+use std::path::PathBuf;
+
+use kitbag::execute::{Block, CallResult, READ_RESULT};
+use kitbag::text::visible;
+use kitbag::{ErrorKind, Fault, FaultKind, Stage};
+use serde_json::{Value, json};
+
+use super::save::Folder;
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::terminal::readable;
+
+/// Prints a result; what is no text becomes files.
+pub(super) fn show(context: &mut Context, result: &CallResult, folder: &Folder) -> Result<Exit, Failure> {
+    let mut unsaved = Vec::new();
+    if context.global.json {
+        let saved = if folder.is_asked_for { save_all(result, folder, &mut unsaved) } else { Vec::new() };
+        context.print_json(&as_json(result, &saved));
+    } else {
+        for block in &result.content {
+            let text = lines(result, block, folder, &mut unsaved);
+            context.print(text);
+        }
+        if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
+            context.print_json(structured);
+        }
+        say_more(context, result);
+    }
+    context.faults(&unsaved);
+    Ok(match (result.is_error, unsaved.is_empty()) {
+        (true, _) => Exit::ToolError,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Config,
+    })
+}
+
+/// One block as lines.
+fn lines(result: &CallResult, block: &Block, folder: &Folder, unsaved: &mut Vec<Fault>) -> String {
+    let value = block.as_value();
+    let word = |value: &Value, key: &str| value[key].as_str().map(visible);
+    if let Some(text) = block.as_text() {
+        return readable(text) + "\n";
+    }
+    let kind = visible(block.kind());
+    if let Some((mime, bytes)) = block.bytes() {
+        return match folder.save(&result.meta.tool, &mime, &bytes) {
+            Ok(file) => {
+                format!(
+                    "[{kind}] {} ({}, {} bytes)\n",
+                    visible(&file.to_string_lossy()),
+                    visible(&mime),
+                    bytes.len()
+                )
+            }
+            Err(error) => {
+                unsaved.push(not_saved(result, &error));
+                format!("[{kind}] not saved\n")
+            }
+        };
+    }
+    match block.kind() {
+        "resource" => {
+            let resource = &value["resource"];
+            let text = resource["text"].as_str().map(|text| readable(text) + "\n").unwrap_or_default();
+            format!("[resource] {}\n{text}", word(resource, "uri").unwrap_or_default())
+        }
+        "resource_link" => {
+            let title = word(value, "title").or_else(|| word(value, "name"));
+            let title = title.map(|title| format!(" ({title})")).unwrap_or_default();
+            format!("[link] {}{title}\n", word(value, "uri").unwrap_or_default())
+        }
+        "image" | "audio" => format!("[{kind}] cannot be read\n"),
+        _ => format!("[{kind}] {}\n", crate::json::line(value)),
+    }
+}
+
+fn save_all(result: &CallResult, folder: &Folder, unsaved: &mut Vec<Fault>) -> Vec<PathBuf> {
+    let mut saved = Vec::new();
+    for (mime, bytes) in result.content.iter().filter_map(Block::bytes) {
+        match folder.save(&result.meta.tool, &mime, &bytes) {
+            Ok(file) => saved.push(file),
+            Err(error) => unsaved.push(not_saved(result, &error)),
+        }
+    }
+    saved
+}
+
+fn not_saved(result: &CallResult, error: &std::io::Error) -> Fault {
+    let message = format!("a file in the result of {} cannot be saved: {error}", result.meta.tool);
+    let fault = Fault::error(FaultKind::Unreadable, message).hint("--save DIR");
+    Fault { stage: Stage::Execute, ..fault.of(&result.meta.server) }
+}
+
+/// How to get the rest, and what was odd.
+fn say_more(context: &mut Context, result: &CallResult) {
+    if let Some(handle) = &result.meta.handle {
+        context.remark(format!(
+            "read on: kitbag call {READ_RESULT} handle={handle} page=2; all at once: --full"
+        ));
+    }
+    for coercion in &result.meta.coerced {
+        let place = if coercion.path.is_empty() { "the arguments" } else { &coercion.path };
+        context.aside(&format!("{place}: {} taken for {}", coercion.from, coercion.to));
+    }
+    for note in &result.meta.notes {
+        context.aside(&format!("{}: {note}", result.meta.server));
+    }
+}
+
+fn as_json(result: &CallResult, saved: &[PathBuf]) -> Value {
+    let meta = &result.meta;
+    let content: Vec<&Value> = result.content.iter().map(Block::as_value).collect();
+    let coerced: Vec<&String> = meta.coerced.iter().map(|coercion| &coercion.path).collect();
+    json!({
+        "ok": !result.is_error,
+        "kind": result.kind().map(ErrorKind::as_str),
+        "content": content,
+        "structured": result.structured,
+        "is_error": result.is_error,
+        "saved": saved.iter().map(|file| file.to_string_lossy()).collect::<Vec<_>>(),
+        "meta": {
+            "server": meta.server.as_str(),
+            "tool": meta.tool,
+            "transport": meta.transport.map(|transport| transport.as_str()),
+            "duration_ms": meta.took.as_millis() as u64,
+            "retries": meta.retries,
+            "cache_hit": meta.cache_hit,
+            "handle": meta.handle,
+            "coerced": coerced,
+            "notes": meta.notes,
+        },
+    })
+}

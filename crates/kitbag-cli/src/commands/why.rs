@@ -1,0 +1,203 @@
+//! `kitbag why`: how far a tool comes on its way to a model, and what stops it.
+
+use clap::builder::styling::Style;
+use kitbag::config::layers::State;
+use kitbag::shape::{Outcome, Step};
+use kitbag::text::visible;
+use kitbag::{Kitbag, ServerName, Setup, UserId};
+use serde_json::{Value, json};
+
+use super::call::{nobody, unknown};
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::live;
+use crate::terminal::{BAD, DIM, GOOD, ODD, TITLE, cell, is_shown, lines, styled, table};
+
+mod walk;
+
+use walk::{Cause, STAGES, Search, Unused, Walk, Way};
+
+const EXAMPLES: &str = "\
+Examples:
+  kitbag why mcp_github_delete_repo
+  kitbag why github/delete_repo --agent coder
+
+Exit codes: 0 it can be called · 4 its server is not there · 5 nobody has it · 6 something stops it";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The tool, by any of its names: shown, full, server/tool, or its own
+    tool: String,
+}
+
+pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    let setup = context.setup()?;
+    if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
+        return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
+    }
+    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
+    let (user, renamed, unused) = (setup.user.clone(), renamed(&setup), unused(&setup));
+    live::block_on(async {
+        let kit = live::start_for(context, setup, &args.tool);
+        live::settle(&kit, wait).await;
+        let outcome = once(context, &kit, &user, &args.tool, (&renamed, &unused));
+        kit.close().await;
+        outcome
+    })
+}
+
+fn once(
+    context: &mut Context,
+    kit: &Kitbag,
+    user: &UserId,
+    name: &str,
+    (renamed, unused): (&[(String, ServerName, String)], &[Unused]),
+) -> Result<Exit, Failure> {
+    let view = live::view(context, kit, user)?;
+    let agent = context.global.agent.clone();
+    let search = Search { kit, view: &view, renamed, unused, agent: agent.as_deref() };
+    let walks = match search.find(name) {
+        Way::To(walks) => walks,
+        Way::Nowhere(near) => {
+            if context.global.json {
+                context.print_json(&json!({"asked": name, "callable": false, "tools": [], "near": near}));
+            }
+            return Err(unknown(context, kit, "why", name, nobody(&view, name), &near));
+        }
+    };
+    // A name that several tools have means none of them.
+    let callable = matches!(walks.as_slice(), [first, rest @ ..]
+        if first.is_callable() && rest.iter().all(|walk| walk.name.is_none()));
+    if context.global.json {
+        let tools: Vec<Value> = walks.iter().map(as_json).collect();
+        context.print_json(&json!({"asked": name, "callable": callable, "tools": tools, "near": []}));
+    } else {
+        let text: Vec<String> = walks.iter().map(|walk| describe(walk, context.global.verbose)).collect();
+        context.print(text.join("\n"));
+    }
+    if 1 < walks.iter().filter(|walk| walk.name.is_some()).count() {
+        let failure = Failure::new(Exit::NotFound, format!("{name:?} means more than one tool"));
+        return Err(failure.hint("call it by one of the names above"));
+    }
+    Ok(walks.first().map_or(Exit::NotFound, exit))
+}
+
+fn exit(walk: &Walk) -> Exit {
+    match (&walk.stop, &walk.away) {
+        (None, None) => Exit::Done,
+        (None, Some(_)) => Exit::Unavailable,
+        (Some(stop), _) if stop.cause == Cause::Absent => Exit::Unavailable,
+        (Some(_), _) => Exit::Held,
+    }
+}
+
+/// Names that operators wrote down for tools.
+fn renamed(setup: &Setup) -> Vec<(String, ServerName, String)> {
+    let of_server = |spec: &kitbag::ServerSpec| {
+        let rules = spec.rules.tools.iter();
+        let named =
+            rules.filter_map(|(tool, rules)| Some((rules.name.clone()?, spec.name.clone(), tool.clone())));
+        named.collect::<Vec<_>>()
+    };
+    setup.used().flat_map(of_server).collect()
+}
+
+/// Servers that were found and are not used; those that are held, broken or switched off have a state.
+fn unused(setup: &Setup) -> Vec<Unused> {
+    let rows = setup.merged.servers.iter().filter(|row| row.state == State::Found);
+    let unused = |name: &String| Unused {
+        name: name.clone(),
+        why: "stands in another program's file and is not used",
+        hint: format!("kitbag servers import {name}"),
+    };
+    rows.map(|row| unused(&row.name)).collect()
+}
+
+fn describe(walk: &Walk, verbose: bool) -> String {
+    let own = walk.tool.as_ref().map(|tool| format!("/{tool}")).unwrap_or_default();
+    let mut text = format!("{}\n", styled(TITLE, visible(&format!("{}{own}", walk.server))));
+    let mut table = table();
+    for (number, stage) in STAGES.iter().enumerate() {
+        let (sign, style, words) = match (walk.passed.get(number), &walk.stop) {
+            (Some(words), _) => (sign("✓", "ok"), GOOD, words.clone()),
+            (None, Some(stop)) if number == walk.passed.len() => {
+                let rule = stop.rule.as_ref().map(|rule| format!("{rule}: ")).unwrap_or_default();
+                (sign("✗", "no"), BAD, format!("{rule}{}", stop.why))
+            }
+            (None, _) => (sign("·", "-"), DIM, String::new()),
+        };
+        table.add_row([cell(style, sign), (*stage).into(), visible(&words).into()]);
+    }
+    text += &lines(&table);
+    if verbose {
+        text += &steps(&walk.trail);
+    }
+    text + &verdict(walk)
+}
+
+/// A sign for eyes, a word for programs.
+fn sign(shown: &'static str, plain: &'static str) -> &'static str {
+    if is_shown() { shown } else { plain }
+}
+
+fn verdict(walk: &Walk) -> String {
+    let line = |style: Style, words: &str| format!("{}\n", styled(style, visible(words)));
+    match (&walk.stop, &walk.away, &walk.name) {
+        (Some(stop), ..) => {
+            let hint = stop.hint.as_ref();
+            let hint = hint.map(|hint| format!("{}{}\n", styled(DIM, "  try: "), visible(hint)));
+            line(BAD, "not callable") + &hint.unwrap_or_default()
+        }
+        (None, Some(away), _) => {
+            let hint = format!("{}kitbag logs {}\n", styled(DIM, "  try: "), visible(&walk.server));
+            line(ODD, &format!("not callable now: {away}")) + &hint
+        }
+        (None, None, name) => line(GOOD, &format!("callable as {}", name.as_deref().unwrap_or_default())),
+    }
+}
+
+/// Every rule it came by.
+fn steps(trail: &[Step]) -> String {
+    let mut table = table();
+    for step in trail {
+        let (word, why) = outcome(&step.outcome);
+        table.add_row([cell(DIM, "  rule"), visible(&step.rule).into(), word.into(), visible(why).into()]);
+    }
+    lines(&table)
+}
+
+fn outcome(outcome: &Outcome) -> (&'static str, &str) {
+    match outcome {
+        Outcome::Kept => ("kept", ""),
+        Outcome::Changed => ("changed", ""),
+        Outcome::Dropped(why) => ("dropped", why),
+        Outcome::Failed(why) => ("failed", why),
+    }
+}
+
+fn as_json(walk: &Walk) -> Value {
+    let stage = |(number, stage): (usize, &&str)| match (walk.passed.get(number), &walk.stop) {
+        (Some(words), _) => json!({"stage": stage, "ok": true, "rule": null, "message": words}),
+        (None, Some(stop)) if number == walk.passed.len() => {
+            json!({"stage": stage, "ok": false, "rule": stop.rule, "message": stop.why})
+        }
+        (None, _) => json!({"stage": stage, "ok": null, "rule": null, "message": ""}),
+    };
+    let step = |step: &Step| {
+        let (word, why) = outcome(&step.outcome);
+        json!({"rule": step.rule, "outcome": word, "message": why})
+    };
+    json!({
+        "name": walk.name,
+        "full_name": walk.full,
+        "server": walk.server,
+        "tool": walk.tool,
+        "callable": walk.is_callable(),
+        "listed": walk.listed,
+        "unavailable": walk.away,
+        "hint": walk.stop.as_ref().and_then(|stop| stop.hint.as_ref()),
+        "stages": STAGES.iter().enumerate().map(stage).collect::<Vec<_>>(),
+        "trail": walk.trail.iter().map(step).collect::<Vec<_>>(),
+    })
+}
