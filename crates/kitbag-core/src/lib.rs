@@ -9,6 +9,7 @@ pub mod config;
 pub mod fault;
 pub mod model;
 pub mod names;
+pub mod present;
 pub mod schema;
 pub mod shape;
 pub mod text;

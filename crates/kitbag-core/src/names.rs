@@ -20,6 +20,7 @@ mod table;
 mod tests;
 
 pub use assign::assign;
+pub(crate) use assign::base32;
 pub use form::{Form, LONGEST as LONGEST_SHOWN, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
 pub use table::{Pair, Table};
 

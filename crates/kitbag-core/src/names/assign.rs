@@ -64,7 +64,7 @@ fn hashed(plain: &str, (server, tool): &Pair, naming: &Naming, table: &Table) ->
 }
 
 /// The first characters of a hash in lower-case base 32.
-fn base32(bytes: &[u8]) -> String {
+pub(crate) fn base32(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
     let word = bytes.iter().take(8).fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
     (0..HASH).map(|place| char::from(DIGITS[(word >> (59 - 5 * place) & 31) as usize])).collect()

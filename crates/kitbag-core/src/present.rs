@@ -1,0 +1,45 @@
+//! How one view is shown to a model, and what the model's answer means. A presentation is pure: it writes
+//! text or definitions from a view and reads replies into intents; it never calls anything.
+
+pub mod gateway;
+pub mod markdown;
+pub mod signatures;
+pub mod text;
+
+#[cfg(test)]
+mod fixture;
+
+/// What a model wants by its reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// To call a tool.
+    Call {
+        /// What the model calls this call, if it does.
+        id: Option<String>,
+        /// The tool, by a name the view finds.
+        tool: String,
+        /// The arguments, as JSON text.
+        arguments: String,
+    },
+    /// To see the tools of a server.
+    ListTools {
+        /// The server, as its owner names it.
+        server: String,
+        /// Words that narrow the list.
+        query: Option<String>,
+        /// Which page; the first is 1.
+        page: usize,
+    },
+    /// To find tools by words.
+    Find {
+        /// The words.
+        query: String,
+    },
+    /// To say something.
+    Say(String),
+    /// Something that cannot be done as it is written.
+    Malformed {
+        /// What is wrong and how it is done right, for the model.
+        repair: String,
+    },
+}

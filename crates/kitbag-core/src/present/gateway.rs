@@ -1,0 +1,121 @@
+//! One tool a server: `list` tells its tools, `execute` runs one. However many tools a server has, a model
+//! pays for one definition until it asks.
+//!
+//! Inside a gateway a tool goes by its server's own name, or by the one an operator wrote down for it. Names
+//! are looked up among the tools the view has of that server, so filters and permissions bind `execute` as
+//! they bind `list`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::model::Transport;
+use crate::names::{ServerName, ShownName};
+use crate::shape::View;
+
+mod decode;
+mod list;
+mod names;
+mod outcome;
+mod tools;
+
+#[cfg(test)]
+mod tests;
+
+pub use decode::decode;
+pub use list::{Listing, list};
+pub use names::names;
+pub use outcome::{Flag, Status, Typed, outcome};
+
+/// A server that gets a gateway.
+#[derive(Clone, Copy, Debug)]
+pub struct Server<'a> {
+    /// Its name.
+    pub name: &'a ServerName,
+    /// How it is spoken to.
+    pub transport: Transport,
+    /// What a model reads about it, if an operator wrote something.
+    pub description: Option<&'a str>,
+}
+
+/// The one tool of a server.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Definition {
+    /// What a model calls it.
+    pub name: ShownName,
+    /// Whose gateway it is.
+    pub server: ServerName,
+    /// What a model reads about it.
+    pub description: String,
+    /// What its arguments must be.
+    pub input: Value,
+    /// Why the server cannot be reached now, if that is so. No part of the definition a model reads: that
+    /// stays the same while a server comes and goes.
+    pub unavailable: Option<String>,
+}
+
+impl Definition {
+    /// The definition as MCP writes tools.
+    pub fn to_value(&self) -> Value {
+        json!({"name": self.name.as_str(), "description": self.description, "inputSchema": self.input})
+    }
+}
+
+/// One definition a server, in the order given. A server whose tools are all kept from this view has none; one
+/// whose tools are not known yet, or that is away, has one.
+pub fn definitions(
+    view: &View,
+    servers: &[Server<'_>],
+    names: &BTreeMap<ServerName, ShownName>,
+) -> Vec<Definition> {
+    let define = |server: &Server<'_>| {
+        let name = names.get(server.name)?.clone();
+        let is_known = view.snapshot().part(server.name).is_some_and(|part| !part.tools.is_empty());
+        if is_known && tools::of(view, server.name.as_str()).next().is_none() {
+            return None;
+        }
+        let unavailable = view.snapshot().away(server.name).map(|away| away.why.clone());
+        let (description, server) = (describe(server), server.name.clone());
+        Some(Definition { name, server, description, input: input(), unavailable })
+    };
+    servers.iter().filter_map(define).collect()
+}
+
+fn describe(server: &Server<'_>) -> String {
+    match server.description.map(str::trim) {
+        Some(text) if !text.is_empty() => text.to_owned(),
+        _ => {
+            // Which of the two it will be is not known before the first connection, and the text must not change.
+            let transport =
+                if server.transport == Transport::Auto { Transport::Http } else { server.transport };
+            format!(
+                "MCP server '{}' ({}) - provides access to multiple tools",
+                server.name,
+                transport.as_str()
+            )
+        }
+    }
+}
+
+/// The arguments of every gateway.
+fn input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "action": {
+                "type": "string",
+                "description": "Action: 'list' to show tools, 'execute' to run a specific tool",
+                "default": "list",
+            },
+            "tool_name": {
+                "type": "string",
+                "description": "Name of the tool to execute (required when action='execute')",
+            },
+            "tool_inputs": {
+                "type": "object",
+                "description": "Inputs for the tool (required when action='execute')",
+                "default": {},
+            },
+        },
+    })
+}

@@ -1,0 +1,122 @@
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::inline::{code, inline};
+use super::*;
+use crate::present::fixture::{recorded_view, view};
+
+fn tool(name: &str, about: &str, input: Value) -> Value {
+    json!({"name": name, "description": about, "inputSchema": input})
+}
+
+#[track_caller]
+fn check(input: Value, expected: &str) {
+    let view = view([("s", json!([tool("t", "Does it. And more.", input)]))]);
+    assert_eq!(signatures(&view), format!("mcp_s_t({expected}) # Does it"));
+}
+
+#[test]
+fn types_are_told_in_few_characters() {
+    check(json!({"type": "object"}), "");
+    let one = |schema: Value| json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+    check(one(json!({"type": "string"})), "a: string");
+    check(one(json!({})), "a: any");
+    check(one(json!(true)), "a: any");
+    check(one(json!({"enum": ["x", "y", 1, null]})), r#"a: "x"|"y"|1"#);
+    check(one(json!({"const": "x"})), r#"a: "x""#);
+    check(one(json!({"type": ["null", "string"]})), "a: string");
+    check(one(json!({"type": "null"})), "a: null");
+    check(one(json!({"type": "array", "items": {"type": ["string", "integer"]}})), "a: (string|integer)[]");
+    check(one(json!({"type": "array"})), "a: array");
+    check(
+        one(json!({"properties": {"x": {"type": "integer"}, "y z": {}}, "required": ["x"]})),
+        r#"a: {x: integer, "y z"?: any}"#,
+    );
+    check(one(json!({"type": "object", "additionalProperties": {"type": "number"}})), "a: {[key]: number}");
+    check(one(json!({"anyOf": [{"type": "string"}, {"type": "null"}, {"type": "string"}]})), "a: string");
+    check(one(json!({"allOf": [{"type": "string"}, {}]})), "a: string");
+    check(
+        one(json!({"type": "object", "properties": {"deep": {"properties": {"x": {}}}}})),
+        "a: {deep?: object}",
+    );
+    check(
+        json!({"type": "object", "properties": {
+        "q": {"type": "string"}, "n": {"type": "integer", "default": 10}, "f": {"type": "boolean", "default": false}},
+        "required": ["q"]}),
+        "q: string, n?: integer = 10, f?: boolean",
+    );
+}
+
+#[test]
+fn references_are_followed_and_those_in_a_circle_end() {
+    check(
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}, "$defs": {"A": {"enum": [1, 2]}}}),
+        "a?: 1|2",
+    );
+    check(
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"type": "object",
+            "properties": {"next": {"$ref": "#/$defs/N"}}}}}),
+        "a?: {next?: object}",
+    );
+    check(
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/N"}}, "$defs": {"N": {"$ref": "#/$defs/N"}}}),
+        "a?: any",
+    );
+    check(
+        json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/N"}}, "$defs": {"N":
+            {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/N"}}]}}}),
+        "a?: string|array",
+    );
+    check(json!({"type": "object", "properties": {"a": {"$ref": "https://else.where/x"}}}), "a?: any");
+}
+
+#[test]
+fn parameters_of_several_parts_are_gathered() {
+    check(
+        json!({"type": "object", "allOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["a"]}],
+            "anyOf": [{"properties": {"b": {"type": "integer"}}, "required": ["b"]}]}),
+        "a: string, b?: integer",
+    );
+}
+
+#[test]
+fn a_sentence_ends_where_it_ends() {
+    let about = |text: &str| inline::sentence(text, 40);
+    assert_eq!(about("Reads a file (e.g. a log). Then more."), "Reads a file (e.g. a log)");
+    assert_eq!(about("\n  First line\nsecond"), "First line");
+    assert_eq!(about("Version 1.2 of it. Yes"), "Version 1.2 of it");
+    assert_eq!(about(""), "");
+    assert_eq!(
+        about("word word word word word word word word word"),
+        "word word word word word word word word…"
+    );
+    assert_eq!(about("ääääääääääääääääääääääääääääääääääää"), "ääääääääääääääääääää…");
+}
+
+#[test]
+fn s2_11_the_recorded_tools_fit_a_tight_budget() {
+    let view = recorded_view();
+    let text = signatures(&view);
+    assert_eq!(text.lines().count(), 305);
+    // 12.8k tokens of o200k; bytes stand in for them here.
+    assert!(text.len() <= 53_000, "{}", text.len());
+    insta::assert_snapshot!("recorded", text.lines().step_by(15).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn backticks_end_no_code() {
+    assert_eq!(code("plain name"), "`plain name`");
+    assert_eq!(code("a`b\nc"), "`\"a\\u0060b\\nc\"`");
+    assert_eq!(code(""), "`\"\"`");
+    assert_eq!(inline("```sh\n# x\n```\n![i](u) <!-- c -->"), "`sh \\# x ` ! [i](u) <! -- c -->");
+}
+
+proptest! {
+    #[test]
+    fn any_words_stay_on_one_line(text in "\\PC{0,40}[\n\r\t #`<!\\[-]{0,10}\\PC{0,40}") {
+        let line = inline(&text);
+        prop_assert!(!line.contains('\n') && !line.contains("```") && !line.contains("<!--") && !line.contains("!["));
+        prop_assert!(!line.starts_with('#'));
+        prop_assert_eq!(line.trim(), line.as_str());
+    }
+}

@@ -1,0 +1,116 @@
+//! Tools for models without tool calling: a list in the prompt, and calls written as a line
+//! `TOOL: name arguments` in the reply.
+//!
+//! A call is only ever read from the assistant's own reply. What a tool answered goes back as a message
+//! whose lines cannot be calls: one that begins like a call or a message is quoted with `> `, so even a model
+//! that repeats an answer word by word calls nothing.
+
+use crate::names::ServerName;
+use crate::present::Intent;
+use crate::shape::View;
+
+mod bind;
+mod listing;
+mod message;
+mod parse;
+mod resolve;
+
+#[cfg(test)]
+mod tests;
+
+pub use bind::bind;
+pub use listing::{instruction, listing};
+pub use message::{Message, error, result};
+pub use parse::{Arguments, Reply, Written, parse};
+pub use resolve::{Resolved, resolve};
+
+/// What a line of a reply begins with when it is a call.
+pub const MARKER: &str = "TOOL:";
+/// What a message begins with that tells what a tool answered.
+pub const ANSWER: &str = "SYSTEM:";
+
+/// What an agent may use.
+#[derive(Clone, Copy, Debug)]
+pub struct Toolbelt<'a> {
+    /// The tools.
+    pub view: &'a View,
+    /// Under which name the program's own tools stand in the view.
+    pub local: Option<&'a ServerName>,
+    /// The servers it declared, in the order declared. Tools of others are not its own, even if the view
+    /// has them.
+    pub servers: &'a [Declared<'a>],
+    /// Tools of servers that are configured but not declared, as server and tool, as far as the user may
+    /// know of them.
+    pub others: &'a [(&'a str, &'a str)],
+}
+
+/// A server that an agent declared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Declared<'a> {
+    /// The name as declared.
+    pub name: &'a str,
+    /// How it stands with it.
+    pub standing: Standing<'a>,
+}
+
+/// How it stands with a declared server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing<'a> {
+    /// Its tools are known and can be called.
+    Ready,
+    /// It cannot be reached, and why in one line.
+    Away(&'a str),
+    /// No server of that name is configured.
+    Unknown,
+}
+
+/// How many calls of one reply are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Calls {
+    /// The first.
+    #[default]
+    First,
+    /// All, in order.
+    InOrder,
+}
+
+/// What a reply means.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decoded {
+    /// In order: what was said before a call, and the calls. A reply without a call is the answer.
+    pub intents: Vec<Intent>,
+    /// What belongs into the history: what was said and the calls that are made.
+    pub history: String,
+    /// What the model should know beside the result: calls that are not made, a name that fits several tools.
+    pub notes: Vec<String>,
+}
+
+/// Reads a reply. What stands behind the last call was written without knowing its result and is dropped.
+pub fn decode(belt: &Toolbelt<'_>, reply: &str, calls: Calls) -> Decoded {
+    let reply = parse(reply);
+    if reply.calls.is_empty() {
+        let (intents, history) = (vec![Intent::Say(reply.said.clone())], reply.said);
+        return Decoded { intents, history, notes: Vec::new() };
+    }
+    let made = match calls {
+        Calls::First => 1,
+        Calls::InOrder => reply.calls.len(),
+    };
+    let mut decoded = Decoded { history: reply.kept(made), ..Decoded::default() };
+    if !reply.said.is_empty() {
+        decoded.intents.push(Intent::Say(reply.said.clone()));
+    }
+    for call in reply.calls.iter().take(made) {
+        let intent = intent(belt, call, &mut decoded.notes);
+        decoded.intents.push(intent.unwrap_or_else(|repair| Intent::Malformed { repair }));
+    }
+    decoded.notes.extend(reply.rest(made));
+    decoded
+}
+
+fn intent(belt: &Toolbelt<'_>, call: &Written, notes: &mut Vec<String>) -> Result<Intent, String> {
+    let Resolved { shown, note } = resolve(belt, &call.name)?;
+    let arguments = bind(shown, &call.arguments)?;
+    notes.extend(note);
+    Ok(Intent::Call { id: None, tool: shown.name.to_string(), arguments })
+}
