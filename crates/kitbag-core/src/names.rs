@@ -31,7 +31,7 @@ const LONGEST_SLUG: usize = 40;
 
 /// Why a text is not a name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} {shown:?} {why}")]
+#[error("{what} \"{shown}\" {why}")]
 pub struct InvalidName {
     what: &'static str,
     shown: String,
@@ -40,11 +40,21 @@ pub struct InvalidName {
 
 impl InvalidName {
     fn new(what: &'static str, text: &str, why: &'static str) -> Self {
-        let mut shown: String = text.chars().take(48).collect();
-        if shown.len() < text.len() {
+        let mut shown: String = text.chars().take(48).flat_map(escaped).collect();
+        if text.chars().nth(48).is_some() {
             shown.push('…');
         }
         Self { what, shown, why }
+    }
+}
+
+/// A character as it stands in quotes. Some that cannot be seen are letters to others and would stay as they
+/// are.
+fn escaped(c: char) -> Box<dyn Iterator<Item = char>> {
+    match c {
+        '\'' => Box::new(std::iter::once(c)),
+        _ if is_hidden(c) => Box::new(c.escape_unicode()),
+        _ => Box::new(c.escape_debug()),
     }
 }
 

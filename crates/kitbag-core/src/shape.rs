@@ -17,7 +17,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::{Arguments, Change, restore};
+pub use arguments::{Arguments, Change, restore, restore_text};
 pub use config::shaper;
 pub use permit::{AllowAll, Authorize, Decision};
 pub use rules::{

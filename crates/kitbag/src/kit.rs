@@ -172,7 +172,7 @@ impl Kitbag {
         let definitions: Vec<String> =
             kit.locals.values().map(|tool| tool.definition().to_string()).collect();
         let texts = definitions.iter().map(String::as_str);
-        kit.roster.set(Part::parse(&kit.local, texts, &kit.around.limits));
+        kit.roster.set_local(Part::parse(&kit.local, texts, &kit.around.limits));
         kit.take_over(setup);
         kit
     }
@@ -342,7 +342,7 @@ impl Kitbag {
     /// Takes over what links listed a moment ago, without waiting for the tasks that follow them.
     fn catch_up(&self) {
         for opened in self.state().open.values() {
-            self.roster.catch_up(opened.lease.link(), &opened.fingerprint);
+            self.roster.catch_up(opened.lease.link(), &opened.fingerprint, &opened.following);
         }
     }
 

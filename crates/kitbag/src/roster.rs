@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot};
 use kitbag_core::names::{Form, Table};
@@ -64,14 +64,15 @@ impl Roster {
         self.now.subscribe()
     }
 
-    /// Takes over tools that no link lists.
-    pub(crate) fn set(&self, part: Part) {
+    /// Takes over the tools of the program itself.
+    pub(crate) fn set_local(&self, part: Part) {
         self.update(|now| now.with(part));
     }
 
-    /// Forgets a server that is no longer used.
+    /// Forgets a server that is no longer used, and is no longer followed.
     pub(crate) fn remove(&self, server: &ServerName) {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).remove(server);
+        let mut seen = self.seen();
+        seen.remove(server);
         self.update(|now| now.without(server));
     }
 
@@ -81,7 +82,8 @@ impl Roster {
         let Ok(remembered) = serde_json::from_str::<Remembered>(&text) else { return };
         if remembered.fingerprint == fingerprint && self.snapshot().part(link.name()).is_none() {
             let texts = remembered.tools.iter().map(|raw| raw.get());
-            self.set(Part::parse(link.name(), texts, &self.limits));
+            let part = Part::parse(link.name(), texts, &self.limits);
+            self.update(|now| now.with(part));
         }
         self.heed(link.name(), &link.status());
     }
@@ -93,8 +95,9 @@ impl Roster {
             // Both are marked as seen before they are looked at, so that no change is missed.
             tools.mark_unchanged();
             status.mark_unchanged();
-            self.catch_up(&link, &fingerprint);
+            self.catch_up(&link, &fingerprint, &stop);
             tokio::select! {
+                biased;
                 () = stop.cancelled() => return,
                 changed = tools.changed() => if changed.is_err() { return },
                 changed = status.changed() => if changed.is_err() { return },
@@ -102,11 +105,16 @@ impl Roster {
         }
     }
 
-    /// Takes over what a link lists and how it is; costs nothing when both are known.
-    pub(crate) fn catch_up(&self, link: &Link, fingerprint: &str) {
+    /// Takes over what a link lists and how it is, unless it is no longer to be followed; costs nothing when
+    /// both are known.
+    pub(crate) fn catch_up(&self, link: &Link, fingerprint: &str, stop: &CancellationToken) {
+        // Asked with the lock held: what a link that was let go of says last must not undo its removal.
+        let mut seen = self.seen();
+        if stop.is_cancelled() {
+            return;
+        }
         self.heed(link.name(), &link.status());
         let Some(list) = link.listed() else { return };
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         if seen.get(link.name()).is_some_and(|old| Arc::ptr_eq(old, &list)) {
             return;
         }
@@ -134,6 +142,10 @@ impl Roster {
         };
         let away = (!here).then(|| Away { why: why() });
         self.update(|now| now.with_away(server, away));
+    }
+
+    fn seen(&self) -> MutexGuard<'_, HashMap<ServerName, Arc<ToolList>>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn update(&self, change: impl FnOnce(&Snapshot) -> Option<Snapshot>) -> bool {

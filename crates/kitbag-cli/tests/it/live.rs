@@ -4,6 +4,7 @@ mod farm;
 
 mod asks;
 mod calls;
+mod catalog;
 mod cli_call;
 mod cli_show;
 mod cli_tools;
@@ -13,9 +14,17 @@ mod crowd;
 mod cuts;
 mod ends;
 mod eras;
+mod execute;
+mod hooks;
+mod hostile_catalog;
+mod local_tools;
+mod refresh;
+mod reload;
+mod results;
 mod secrets;
+mod shaping;
 mod shared;
 mod states;
 mod wire;
 
-pub(crate) use farm::{Farm, alone, calm, said, until};
+pub(crate) use farm::{Farm, alone, calm, first, names, said, until};

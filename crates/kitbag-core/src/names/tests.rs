@@ -130,3 +130,13 @@ fn an_invalid_name_is_shown_short() {
     let message = ServerName::parse(&"x".repeat(500)).unwrap_err().to_string();
     assert!(message.len() < 120 && message.contains("128"), "{message}");
 }
+
+/// What a refused name looks like is shown, not obeyed: in faults, too.
+#[test]
+fn t20_a_refused_name_is_told_without_what_was_wrong_with_it() {
+    let hidden = |c: &char| c.is_control() || crate::text::is_hidden(*c);
+    for c in ('\0'..=char::MAX).filter(hidden) {
+        let told = ToolName::parse(&format!("a{c}b")).unwrap_err().to_string();
+        assert!(!told.contains(|c| hidden(&c)), "{}", c.escape_unicode());
+    }
+}

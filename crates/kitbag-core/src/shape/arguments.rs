@@ -233,19 +233,41 @@ fn rename_key(map: &mut Map<String, Value>, from: &str, to: &str) {
 
 /// Turns the arguments a model gave into those the server takes.
 pub fn restore(undo: &[Undo], arguments: &mut Map<String, Value>) {
+    let mut members = std::mem::take(arguments).into_iter().collect();
+    turn_back(undo, &mut members, Value::clone);
+    arguments.extend(members);
+}
+
+/// The same for arguments as text, each as it is written: numbers keep all their digits.
+pub fn restore_text(undo: &[Undo], members: impl IntoIterator<Item = (String, String)>) -> String {
+    let mut members = members.into_iter().collect();
+    turn_back(undo, &mut members, Value::to_string);
+    let member = |(key, text): (String, String)| format!("{}:{text}", Value::String(key));
+    format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(","))
+}
+
+fn turn_back<V>(undo: &[Undo], members: &mut Vec<(String, V)>, make: impl Fn(&Value) -> V) {
+    let place = |members: &[(String, V)], name: &str| members.iter().position(|(key, _)| key == name);
     for step in undo.iter().rev() {
         match step {
             Undo::Rename { shown, own } => {
-                if arguments.contains_key(shown) {
-                    arguments.shift_remove(own);
+                if place(members, shown).is_some() {
+                    members.retain(|(key, _)| key != own);
                 }
-                rename_key(arguments, shown, own);
+                if let Some(at) = place(members, shown) {
+                    members[at].0.clone_from(own);
+                }
             }
-            Undo::Pin { own, value } => drop(arguments.insert(own.clone(), value.clone())),
+            Undo::Pin { own, value } => match place(members, own) {
+                Some(at) => members[at].1 = make(value),
+                None => members.push((own.clone(), make(value))),
+            },
             Undo::Default { own, value } => {
-                arguments.entry(own.as_str()).or_insert_with(|| value.clone());
+                if place(members, own).is_none() {
+                    members.push((own.clone(), make(value)));
+                }
             }
-            Undo::Hide { own } => drop(arguments.shift_remove(own)),
+            Undo::Hide { own } => members.retain(|(key, _)| key != own),
         }
     }
 }

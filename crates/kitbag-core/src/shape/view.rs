@@ -47,6 +47,11 @@ impl Shown {
         })
     }
 
+    /// Whether rules made another schema of the server's own.
+    pub fn has_other_input(&self) -> bool {
+        !Arc::ptr_eq(&self.tool.input, &self.base.input) && self.tool.input != self.base.input
+    }
+
     /// What its structured results are said to be, if that can be checked.
     pub fn output(&self, limits: &Limits) -> Option<&Schema> {
         let compiled = || Schema::compile(self.tool.output.as_ref()?, limits).ok();

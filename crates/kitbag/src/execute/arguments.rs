@@ -1,24 +1,29 @@
 //! From the text a model wrote to the arguments a server takes.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use kitbag_core::schema::{Coercion, coerce};
-use kitbag_core::shape::{Shown, restore};
+use kitbag_core::shape::{Shown, restore, restore_text};
 use kitbag_core::{ErrorKind, Limits};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::Failure;
+use super::{Failure, Repair};
 
 /// Arguments that fit.
-pub(super) struct Ready {
+pub(super) struct Ready<'a> {
     pub(super) arguments: Map<String, Value>,
     pub(super) coerced: Vec<Coercion>,
-    /// Whether the text can travel as it was given.
-    pub(super) as_given: bool,
+    /// The same as text, as far as possible as it was written.
+    pub(super) text: Option<Cow<'a, str>>,
 }
 
 /// Reads, coerces, validates, and turns back what rules changed. Nothing is sent unless all of it fits.
-pub(super) fn prepare(shown: &Shown, text: &str, limits: &Limits) -> Result<Ready, Failure> {
+pub(super) fn prepare<'a>(shown: &Shown, text: &'a str, limits: &Limits) -> Result<Ready<'a>, Failure> {
     let tool = &shown.tool;
-    let mut given = parse(text)?;
+    let (mut given, text) =
+        parse(text).map_err(|failure| failure.repair(Repair::Schema(Value::clone(&tool.input))))?;
     let schema = match shown.input(limits) {
         Ok(schema) => schema,
         Err(error) => {
@@ -28,8 +33,9 @@ pub(super) fn prepare(shown: &Shown, text: &str, limits: &Limits) -> Result<Read
     };
     // What fits as it is is never touched.
     let mut problems = schema.check(&given);
-    let mut coerced = Vec::new();
+    let (mut coerced, mut before) = (Vec::new(), None);
     if !problems.is_empty() {
+        before = Some(given.clone());
         coerced = coerce(&tool.input, &mut given);
         if !coerced.is_empty() {
             problems = schema.check(&given);
@@ -41,28 +47,55 @@ pub(super) fn prepare(shown: &Shown, text: &str, limits: &Limits) -> Result<Read
     let Value::Object(mut arguments) = given else {
         return Err(Failure::new(ErrorKind::InvalidArguments, "the arguments are no object"));
     };
-    let as_given = coerced.is_empty() && tool.undo.is_empty() && !text.trim().is_empty();
-    if !tool.undo.is_empty() {
-        restore(&tool.undo, &mut arguments);
+    let text = match text {
+        Some(text) if coerced.is_empty() && tool.undo.is_empty() => Some(text),
+        Some(text) => members(&text, &arguments, before.as_ref())
+            .map(|members| Cow::Owned(restore_text(&tool.undo, members))),
+        None => None,
+    };
+    restore(&tool.undo, &mut arguments);
+    if !tool.undo.is_empty() || shown.has_other_input() {
         arguments = own_words(shown, arguments, limits)?;
     }
-    Ok(Ready { arguments, coerced, as_given })
+    Ok(Ready { arguments, coerced, text })
 }
 
-fn parse(text: &str) -> Result<Value, Failure> {
+/// The arguments and, if they are an object, the text they stand in.
+fn parse(text: &str) -> Result<(Value, Option<Cow<'_, str>>), Failure> {
     if text.trim().is_empty() {
-        return Ok(Value::Object(Map::new()));
+        return Ok((Value::Object(Map::new()), None));
     }
     let parsed = serde_json::from_str(text).map_err(|error| {
         Failure::new(ErrorKind::InvalidArguments, format!("the arguments are not valid JSON: {error}"))
     })?;
     Ok(match parsed {
-        Value::Null => Value::Object(Map::new()),
+        Value::Object(_) => (parsed, Some(text.into())),
+        Value::Null => (Value::Object(Map::new()), None),
+        Value::String(inner) if inner.trim().is_empty() => (Value::Object(Map::new()), None),
         // An object written as text, as some models do.
-        Value::String(text) if text.trim().is_empty() => Value::Object(Map::new()),
-        Value::String(text) => serde_json::from_str(&text).unwrap_or(Value::String(text)),
-        other => other,
+        Value::String(inner) => match serde_json::from_str(&inner) {
+            Ok(Value::Object(fields)) => (Value::Object(fields), Some(inner.into())),
+            Ok(other) => (other, None),
+            Err(_) => (Value::String(inner), None),
+        },
+        other => (other, None),
     })
+}
+
+/// Every argument as it is written; those that were coerced as they are now.
+fn members(
+    text: &str,
+    arguments: &Map<String, Value>,
+    before: Option<&Value>,
+) -> Option<Vec<(String, String)>> {
+    let written: HashMap<String, &RawValue> = serde_json::from_str(text).ok()?;
+    let member = |(key, value): (&String, &Value)| {
+        let same = before.is_none_or(|before| before.get(key) == Some(value));
+        let text =
+            written.get(key).filter(|_| same).map_or_else(|| value.to_string(), |raw| raw.get().to_owned());
+        (key.clone(), text)
+    };
+    Some(arguments.iter().map(member).collect())
 }
 
 /// What rules made of the arguments must still be what the server takes: a pinned value may not fit.

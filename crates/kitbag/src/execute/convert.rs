@@ -3,11 +3,14 @@
 
 use base64::Engine as _;
 use kitbag_core::ErrorKind;
-use kitbag_core::text::neutral;
+use kitbag_core::text::{neutral, visible};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
+
+/// The most of a server's words in a sentence of ours.
+const SHORT: usize = 200;
 
 /// One piece of content, as received.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,18 +48,7 @@ impl Block {
 
     /// The same with nothing hidden in its texts; binary content stays as it is.
     pub fn neutral(&self) -> Self {
-        fn clean(value: &Value) -> Value {
-            match value {
-                Value::String(text) => neutral(text).into_owned().into(),
-                Value::Array(items) => items.iter().map(clean).collect(),
-                Value::Object(fields) => {
-                    let field = |(key, value): (&String, &Value)| (neutral(key).into_owned(), clean(value));
-                    Value::Object(fields.iter().map(field).collect())
-                }
-                other => other.clone(),
-            }
-        }
-        Self(clean(&self.0))
+        Self(neutral_value(&self.0))
     }
 
     /// How many bytes it takes.
@@ -73,9 +65,22 @@ impl Block {
     }
 
     /// Data that stands in base64 in it.
-    fn data(&self) -> Option<&str> {
+    pub(super) fn data(&self) -> Option<&str> {
         let holder = if self.kind() == "resource" { &self.0["resource"] } else { &self.0 };
         holder.get("data").or_else(|| holder.get("blob"))?.as_str()
+    }
+}
+
+/// A value with nothing hidden in its texts.
+pub(super) fn neutral_value(value: &Value) -> Value {
+    match value {
+        Value::String(text) => neutral(text).into_owned().into(),
+        Value::Array(items) => items.iter().map(neutral_value).collect(),
+        Value::Object(fields) => {
+            let field = |(key, value): (&String, &Value)| (neutral(key).into_owned(), neutral_value(value));
+            Value::Object(fields.iter().map(field).collect())
+        }
+        other => other.clone(),
     }
 }
 
@@ -90,17 +95,21 @@ pub(super) struct Converted {
 
 /// Takes a result apart.
 pub(super) fn convert(raw: &RawValue) -> Result<Converted, Failure> {
+    let mut notes = Vec::new();
     let mut fields = match serde_json::from_str::<Value>(raw.get()) {
         Ok(Value::Object(fields)) => fields,
         Ok(Value::Null) | Err(_) => return Err(Failure::new(ErrorKind::BadAnswer, "gave no result")),
         Ok(Value::String(text)) => {
             return Ok(Converted { content: vec![Block::text(text)], ..Converted::default() });
         }
+        Ok(Value::Array(items)) if !items.is_empty() && items.iter().all(|item| item["type"].is_string()) => {
+            notes.push("its result is nothing but a list of content".to_owned());
+            Map::from_iter([("content".to_owned(), Value::Array(items))])
+        }
         Ok(other) => {
             return Ok(Converted { content: vec![Block::text(other.to_string())], ..Converted::default() });
         }
     };
-    let mut notes = Vec::new();
     let is_error = is_error(fields.get("isError"), &mut notes);
     let structured = fields.shift_remove("structuredContent").filter(|value| !value.is_null());
     let content = match fields.shift_remove("content") {
@@ -113,7 +122,17 @@ pub(super) fn convert(raw: &RawValue) -> Result<Converted, Failure> {
         }
     };
     let structured = structured.map(|value| without_copies(value, &content));
+    let notes = notes.iter().map(|note| short(note)).collect();
     Ok(Converted { content, structured, is_error, notes })
+}
+
+/// A piece of what a server wrote, to be shown inside a sentence.
+pub(super) fn short(text: &str) -> String {
+    let mut shown: String = visible(text).chars().take(SHORT).collect();
+    if shown.chars().count() == SHORT {
+        shown.push('…');
+    }
+    shown
 }
 
 /// Anything but no is a yes: a failure that is taken for success does more harm than the other way round.

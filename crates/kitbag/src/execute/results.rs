@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use kitbag_core::text::visible;
 use kitbag_core::{Limits, UserId};
 use serde_json::{Value, json};
 
@@ -23,34 +24,47 @@ impl Results {
         Self { folder: state.join("results"), limits: limits.clone() }
     }
 
-    /// Keeps what is beyond the bound; the handle to read it by, if there was any.
+    /// Keeps what is beyond the bound; the handle to read it by, if there was any. Pictures and sounds are not
+    /// read by page: they stay what they are.
     pub(super) fn bound(&self, user: &UserId, result: &mut Converted) -> Option<String> {
-        let structured = result.structured.as_ref().map_or(0, |value| value.to_string().len());
-        let size: usize = result.content.iter().map(Block::size).sum();
         let most = self.limits.result;
-        if size <= most && structured <= most {
+        let structured = result.structured.as_ref().map(Value::to_string).unwrap_or_default();
+        let texts = || result.content.iter().filter(|block| block.data().is_none());
+        let size: usize = texts().map(Block::size).sum();
+        if size <= most && structured.len() <= most {
             return None;
         }
-        let text = whole(result);
-        let handle = self.keep(user, &text)?;
-        let shown = page(&text, 1, most).0.to_owned();
-        let more = format!(
-            "[the result has {} bytes in {} pages; read on with {READ_RESULT} {{\"handle\": {handle:?}, \"page\": 2}}]",
-            text.len(),
-            pages(&text, most),
-        );
-        // What is small and no text stays beside it: an image is not read by page.
-        let small: Vec<Block> = result
-            .content
-            .drain(..)
-            .filter(|block| block.as_text().is_none() && block.size() <= most / 2)
-            .take(4)
-            .collect();
-        result.content = [Block::text(shown), Block::text(more)].into_iter().chain(small).collect();
-        if most < structured {
+        if most < structured.len() {
             result.structured = None;
         }
-        Some(handle)
+        if size <= most && !result.content.is_empty() {
+            // The content is whole; only what stands beside it has to wait.
+            let (handle, note) = self.put_by(user, &structured, "structured content", 1);
+            result.content.push(Block::text(note));
+            return handle;
+        }
+        let text = texts().map(words_of).collect::<Vec<_>>().join("\n");
+        let text = if result.content.is_empty() { structured } else { text };
+        let (handle, note) = self.put_by(user, &text, "result", 2);
+        let shown = page(&text, 1, most).0.to_owned();
+        let others = result.content.drain(..).filter(|block| block.data().is_some());
+        result.content = [Block::text(shown), Block::text(note)].into_iter().chain(others).collect();
+        handle
+    }
+
+    /// Keeps a text; the handle it is kept under, and what to tell about it.
+    fn put_by(&self, user: &UserId, text: &str, what: &str, from: usize) -> (Option<String>, String) {
+        let (bytes, pages) = (text.len(), pages(text, self.limits.result));
+        match self.keep(user, text) {
+            Some(handle) => {
+                let arguments = json!({"handle": handle, "page": from});
+                let note = format!(
+                    "[the {what} has {bytes} bytes in {pages} pages; read on with {READ_RESULT} {arguments}]"
+                );
+                (Some(handle), note)
+            }
+            None => (None, format!("[the {what} has {bytes} bytes; the rest of it could not be kept]")),
+        }
     }
 
     /// The same for everything but images, sounds and embedded files, which stay as they are.
@@ -71,7 +85,10 @@ impl Results {
 
     /// One page of a result: for whoever it was given to, as long as it is kept.
     pub(crate) fn read(&self, handle: &str, number: usize, caller: &Caller) -> LocalResult {
-        let gone = || format!("there is no result {handle:?}; it may be too old, then make the call again");
+        let gone = || {
+            let shown: String = visible(handle).chars().take(40).collect();
+            format!("there is no result {shown:?}; it may be too old, then make the call again")
+        };
         let file = self.file(&caller.user, handle).ok_or_else(gone)?;
         let age = std::fs::metadata(&file).and_then(|meta| meta.modified()).ok();
         let age = age.and_then(|then| SystemTime::now().duration_since(then).ok()).unwrap_or_default();
@@ -125,17 +142,9 @@ fn handle() -> String {
     format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1))
 }
 
-/// All of a result as one text.
-fn whole(result: &Converted) -> String {
-    let piece = |block: &Block| match block.as_text() {
-        Some(text) => text.to_owned(),
-        None => block.as_value().to_string(),
-    };
-    let mut pieces: Vec<String> = result.content.iter().map(piece).collect();
-    if pieces.is_empty() {
-        pieces.extend(result.structured.as_ref().map(Value::to_string));
-    }
-    pieces.join("\n")
+/// A block as text.
+fn words_of(block: &Block) -> String {
+    block.as_text().map_or_else(|| block.as_value().to_string(), str::to_owned)
 }
 
 fn pages(text: &str, size: usize) -> usize {

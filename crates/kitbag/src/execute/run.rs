@@ -11,7 +11,7 @@ use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::arguments::{Ready, prepare};
-use super::convert::{Converted, convert};
+use super::convert::{Converted, convert, short};
 use super::record::{Record, Records, Taken};
 use super::{CallResult, Failure, Flow, Hook, Intent, Meta, Outgoing, Repair, Results, Size};
 use crate::connect::{Call, Link};
@@ -57,9 +57,8 @@ impl Runner<'_> {
             // As if it were not there.
             Decision::Deny(_) => return Err(not_found(view, intent.tool, Vec::new())),
         }
-        let Ready { arguments, coerced, as_given } =
+        let Ready { arguments, coerced, text } =
             prepare(shown, intent.arguments, self.limits).map_err(named)?;
-        let given = as_given.then_some(intent.arguments);
         let mut outgoing = Outgoing {
             user: view.user().clone(),
             server: server.clone(),
@@ -67,7 +66,7 @@ impl Runner<'_> {
             arguments,
             meta: intent.meta.and_then(|meta| serde_json::from_str(meta.get()).ok()).unwrap_or_default(),
         };
-        let mut done = self.pass(shown, &mut outgoing, given, &intent).await.map_err(named);
+        let mut done = self.pass(shown, &mut outgoing, text.as_deref(), &intent).await.map_err(named);
         if let Ok(result) = &mut done {
             result.meta.coerced = coerced;
             result.meta.took = began.elapsed();
@@ -187,7 +186,8 @@ impl Runner<'_> {
         let Some(value) = &converted.structured else { return };
         let Some(schema) = shown.output(self.limits) else { return };
         if let Some(problem) = schema.check(value).first() {
-            converted.notes.push(format!("its structured content does not match its own schema: {problem}"));
+            let note = format!("its structured content does not match its own schema: {problem}");
+            converted.notes.push(short(&note));
         }
     }
 

@@ -34,10 +34,13 @@ pub(super) fn open(
     let mut servers = Servers::default();
     for spec in setup.used().filter(|spec| setup.switched_on && wanted(spec)) {
         let (key, fingerprint) = (key(setup, spec, around), spec.fingerprint());
-        let kept = old.remove(&spec.name).filter(|old| old.key == key && old.fingerprint == fingerprint);
-        let opened = match kept {
-            Some(kept) => Opened { required: spec.required, ..kept },
-            None => {
+        let before = old.remove(&spec.name);
+        let opened = match before {
+            Some(kept) if kept.key == key && kept.fingerprint == fingerprint => {
+                Opened { required: spec.required, ..kept }
+            }
+            changed => {
+                servers.ending.extend(changed.and_then(Opened::let_go));
                 let spec = &ServerSpec { lazy: lazy(spec), ..spec.clone() };
                 let lease = lease(setup, spec, key.clone(), around);
                 servers.new.push(spec.name.clone());
@@ -48,13 +51,18 @@ pub(super) fn open(
         servers.open.insert(spec.name.clone(), opened);
     }
     for (name, gone) in old {
-        gone.following.cancel();
-        if !servers.open.contains_key(&name) {
-            servers.gone.push(name);
-        }
-        servers.ending.extend(gone.lease.release());
+        servers.gone.push(name);
+        servers.ending.extend(gone.let_go());
     }
     servers
+}
+
+impl Opened {
+    /// Its tools are no longer followed; the link, if it ends by that.
+    fn let_go(self) -> Option<Link> {
+        self.following.cancel();
+        self.lease.release()
+    }
 }
 
 /// What opening came to.

@@ -2,12 +2,15 @@
 //! found gone at the end.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use kitbag::connect::{Call, CallError, Link, LinkState, Note, Reply};
+use kitbag::execute::{Block, CallResult};
 use kitbag::guard::Launcher;
+use kitbag::shape::View;
 use kitbag::{Env, Kitbag, Limits, Options, Request, ServerName, Setup};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
@@ -66,6 +69,23 @@ impl Farm {
         self.write();
     }
 
+    /// Takes a server out of the registry; its diary stays.
+    pub(crate) fn remove(&self, name: &str) {
+        self.servers.borrow_mut().shift_remove(name);
+        self.write();
+    }
+
+    /// Adds a server with these definitions, which gives back and notes the params of every call.
+    pub(crate) fn add_echo(&self, name: &str, definitions: &Value) {
+        let file = self.house.put(&format!("{name}.tools.json"), definitions.to_string());
+        self.add(name, &["--tools", file.to_str().unwrap()]);
+    }
+
+    /// Writes `kitbag.toml`.
+    pub(crate) fn settings(&self, toml: &str) {
+        self.house.put("kit/config/kitbag.toml", toml);
+    }
+
     fn write(&self) {
         let text = json!({"mcpServers": &*self.servers.borrow()}).to_string();
         self.house.put("kit/config/mcp.json", text);
@@ -88,6 +108,12 @@ impl Farm {
         self.events(name, words).len()
     }
 
+    /// The arguments of every call that a server noted, byte by byte.
+    pub(crate) fn arrived(&self, name: &str) -> Vec<String> {
+        let lines = self.events(name, "params");
+        lines.iter().map(|line| member(line.strip_prefix("params ").unwrap(), "arguments")).collect()
+    }
+
     pub(crate) fn setup(&self) -> Setup {
         let vars = self.house.vars().into_iter().map(|(name, value)| (name.into(), value.into()));
         let env = Env::new(vars, self.house.path("project"));
@@ -106,6 +132,13 @@ impl Farm {
     /// Starts all servers and waits until each is connected or hopeless.
     pub(crate) async fn open(&self, limits: Limits) -> Kitbag {
         let kit = self.start(limits);
+        kit.wait(Duration::from_secs(60)).await;
+        kit
+    }
+
+    /// The same in a particular way.
+    pub(crate) async fn open_with(&self, options: Options) -> Kitbag {
+        let kit = Kitbag::start(self.setup(), options);
         kit.wait(Duration::from_secs(60)).await;
         kit
     }
@@ -157,6 +190,8 @@ fn words_of(pid: u32) -> String {
 pub(crate) trait Use {
     fn on(&self, name: &str) -> Link;
     async fn ask(&self, server: &str, tool: &str, arguments: Value) -> Result<Reply, CallError>;
+    /// The same with arguments as text, which arrive as they are written.
+    async fn ask_raw(&self, server: &str, tool: &str, arguments: &str) -> Result<Reply, CallError>;
     async fn noted(
         &self,
         server: &str,
@@ -181,6 +216,11 @@ impl Use for Kitbag {
         let arguments = raw(&arguments);
         let call = Call::new(tool, &arguments);
         self.send(&ServerName::parse(server).unwrap(), call).await
+    }
+
+    async fn ask_raw(&self, server: &str, tool: &str, arguments: &str) -> Result<Reply, CallError> {
+        let arguments = RawValue::from_string(arguments.to_owned()).unwrap();
+        self.send(&ServerName::parse(server).unwrap(), Call::new(tool, &arguments)).await
     }
 
     async fn noted(
@@ -218,6 +258,25 @@ pub(crate) fn said(reply: &Reply) -> String {
     result["content"][0]["text"].as_str().unwrap_or_default().to_owned()
 }
 
+/// One member of a JSON object as it is written there.
+#[track_caller]
+pub(crate) fn member(object: &str, key: &str) -> String {
+    let members: HashMap<String, Box<RawValue>> = serde_json::from_str(object).unwrap();
+    members.get(key).map(|raw| raw.get().to_owned()).unwrap_or_else(|| panic!("no {key} in {object}"))
+}
+
+/// The text of a result's first block.
+#[track_caller]
+pub(crate) fn first(result: &CallResult) -> &str {
+    let text = result.content.first().and_then(Block::as_text);
+    text.unwrap_or_else(|| panic!("no text in {:?}", result.content))
+}
+
+/// The names a view lists.
+pub(crate) fn names(view: &View) -> Vec<String> {
+    view.tools().iter().map(|shown| shown.name.to_string()).collect()
+}
+
 /// Asks every few milliseconds until `done` says yes or the time is over; whether it said yes.
 pub(crate) async fn until(within: Duration, mut done: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + within;
@@ -252,4 +311,9 @@ pub(crate) fn alone(test: &str) -> bool {
 /// The most memory this process ever held, in MiB.
 pub(crate) fn peak_mib() -> u64 {
     testkit::proc::vm_hwm_kb(std::process::id()).unwrap() >> 10
+}
+
+/// The file with the recorded definitions of a real server.
+pub(crate) fn corpus(server: &str) -> String {
+    format!("{}/../../testdata/tools/{server}.json", env!("CARGO_MANIFEST_DIR"))
 }

@@ -23,7 +23,7 @@ use serde_json::{Map, Value, json};
 
 use super::{config, size};
 
-const VIEWS: u32 = size(1_500, 50_000);
+const VIEWS: u32 = size(1_500, 20_000);
 const ORDERS: u32 = size(150, 10_000);
 const FLAPS: u32 = size(40, 2_000);
 const ARGUMENTS: u32 = size(1_500, 100_000);
