@@ -177,10 +177,16 @@ impl Kitbag {
         kit
     }
 
-    /// Reads the files again. Only what changed is touched: other servers keep their process and session.
+    /// Reads the files again. Only what changed is touched: other servers keep their process and session. A file
+    /// that cannot be read as a whole, half written perhaps, changes nothing; what is wrong with it is said.
     pub async fn reload(&self) -> Result<Vec<Fault>, crate::SetupError> {
         let request = self.state().setup.request().clone();
         let setup = Setup::discover(&request)?;
+        let is_error = |fault: &&Fault| fault.severity == kitbag_core::Severity::Error;
+        let unreadable: Vec<Fault> = setup.merged.faults.iter().filter(is_error).cloned().collect();
+        if !unreadable.is_empty() {
+            return Ok(unreadable);
+        }
         for link in self.take_over(Arc::new(setup)) {
             link.gone().await;
         }

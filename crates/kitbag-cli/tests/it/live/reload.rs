@@ -147,3 +147,20 @@ async fn s2_8_a_reload_disturbs_no_call_to_a_server_that_stays() {
     assert_eq!(first(&old), "2");
     farm.close(kit).await;
 }
+
+#[tokio::test]
+async fn s2_8_a_half_written_file_ends_nothing() {
+    let farm = Farm::of("x", &[]);
+    let kit = farm.open(calm()).await;
+    kit.lives("x").await;
+    let whole = std::fs::read_to_string(farm.house.path("kit/config/mcp.json")).unwrap();
+    farm.house.put("kit/config/mcp.json", whole[..whole.len() / 2].to_owned());
+    let faults = kit.reload().await.unwrap();
+    assert!(faults.iter().any(|fault| fault.place.is_some()), "{faults:?}");
+    kit.lives("x").await;
+    farm.house.put("kit/config/mcp.json", whole);
+    assert!(kit.reload().await.unwrap().is_empty());
+    kit.lives("x").await;
+    assert_eq!(farm.count("x", "start"), 1);
+    farm.close(kit).await;
+}
