@@ -260,3 +260,30 @@ async fn s2_11_recorded_tools_of_real_servers_are_listed_and_called_byte_for_byt
     assert!(50 < called, "{called}");
     farm.close(kit).await;
 }
+
+#[tokio::test]
+async fn s3_3_a_server_that_is_opened_is_listed_and_callable_in_one_step() {
+    let farm = Farm::of("x", &[]);
+    let kit = farm.open(calm()).await;
+    let view = kit.local_view();
+    // Whatever the server lists is seen, and what is seen can be called.
+    let listed = kit.on("x").tools();
+    let seen = view.tools().iter().filter(|shown| shown.tool.server.as_str() == "x");
+    let mut theirs: Vec<&str> = listed.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let mut ours: Vec<&str> = seen.map(|shown| shown.tool.name.as_str()).collect();
+    theirs.sort_unstable();
+    ours.sort_unstable();
+    assert_eq!(ours, theirs);
+    let sum = kit.call("mcp_x_add", r#"{"a": 2, "b": 3}"#).await.unwrap();
+    assert_eq!(sum.content[0].as_text(), Some("5"));
+    farm.close(kit).await;
+
+    // Only one of them, for those who want no more.
+    farm.settings("[servers.x]\ninclude = [\"add\"]\n");
+    let kit = farm.open(calm()).await;
+    assert!(1 < kit.on("x").tools().tools.len(), "the server lists as many as before");
+    let seen = kit.local_view();
+    let seen = seen.tools().iter().filter(|shown| shown.tool.server.as_str() == "x");
+    assert_eq!(seen.map(|shown| shown.tool.name.as_str()).collect::<Vec<_>>(), ["add"]);
+    farm.close(kit).await;
+}
