@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::model::Limits;
 use crate::names::{Form, ServerName, ShownName, ToolName};
-use crate::schema::neutral_schema;
+use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
 mod snapshot;
@@ -150,7 +150,7 @@ impl Part {
         for text in definitions {
             let parsed = serde_json::from_str::<Value>(text)
                 .map_err(|error| Rejected { tool: None, why: format!("is not JSON: {error}") });
-            match parsed.and_then(|raw| Tool::parse(server, raw, limits)) {
+            match parsed.and_then(|raw| usable(Tool::parse(server, raw, limits)?, limits)) {
                 Ok(tool) if tools.contains_key(&tool.name) => rejected
                     .push(Rejected { tool: Some(tool.name.to_string()), why: "is listed twice".to_owned() }),
                 Ok(tool) => drop(tools.insert(tool.name.clone(), Arc::new(tool))),
@@ -211,6 +211,16 @@ impl Tool {
     pub fn own_input(&self) -> Option<&Value> {
         self.raw.get("inputSchema").filter(|schema| schema.is_object())
     }
+}
+
+/// A tool whose arguments could never be checked could never be called, so it is not listed either.
+fn usable(mut tool: Tool, limits: &Limits) -> Result<Tool, Rejected> {
+    let own = tool.own_input().unwrap_or(&Value::Bool(true));
+    let schema = Schema::compile(own, limits).map_err(|error| {
+        reject(Some(tool.name.as_str()), &format!("its input schema cannot be used: {error}"))
+    })?;
+    tool.notes.extend(schema.notes().iter().map(|note| cut(note, LONGEST_REASON)));
+    Ok(tool)
 }
 
 fn reject(tool: Option<&str>, why: &str) -> Rejected {

@@ -154,7 +154,7 @@ async fn s2_8_a_half_written_file_ends_nothing() {
     let kit = farm.open(calm()).await;
     kit.lives("x").await;
     let whole = std::fs::read_to_string(farm.house.path("kit/config/mcp.json")).unwrap();
-    farm.house.put("kit/config/mcp.json", whole[..whole.len() / 2].to_owned());
+    farm.house.put("kit/config/mcp.json", &whole[..whole.len() / 2]);
     let faults = kit.reload().await.unwrap();
     assert!(faults.iter().any(|fault| fault.place.is_some()), "{faults:?}");
     kit.lives("x").await;
