@@ -3,6 +3,7 @@
 
 pub mod gateway;
 pub mod markdown;
+pub mod native;
 pub mod signatures;
 pub mod text;
 

@@ -17,7 +17,7 @@ mod kinds;
 mod neutral;
 mod pattern;
 mod problem;
-mod refs;
+pub(crate) mod refs;
 
 #[cfg(test)]
 mod tests;
@@ -86,15 +86,15 @@ pub enum SchemaError {
 }
 
 impl SchemaError {
-    fn external(reference: &str) -> Self {
+    pub(crate) fn external(reference: &str) -> Self {
         Self::External { reference: shown(reference) }
     }
 
-    fn missing(reference: &str) -> Self {
+    pub(crate) fn missing(reference: &str) -> Self {
         Self::Missing { reference: shown(reference) }
     }
 
-    fn invalid(at: &str, why: &str) -> Self {
+    pub(crate) fn invalid(at: &str, why: &str) -> Self {
         Self::Invalid { at: shown(at), why: shown(why) }
     }
 }

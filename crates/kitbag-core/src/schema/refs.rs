@@ -6,13 +6,13 @@ use serde_json::Value;
 use url::Url;
 
 /// A value's place in memory: tells two equal values of one document apart.
-pub(super) fn address(value: &Value) -> usize {
+pub(crate) fn address(value: &Value) -> usize {
     std::ptr::from_ref(value) as usize
 }
 
 /// Why a reference leads nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lost {
+pub(crate) enum Lost {
     /// It names another document.
     Outside,
     /// It names a place that this document does not have.
@@ -20,7 +20,7 @@ pub(super) enum Lost {
 }
 
 /// The named places of one schema document.
-pub(super) struct Index<'a> {
+pub(crate) struct Index<'a> {
     root: &'a Value,
     ids: HashMap<String, &'a Value>,
     anchors: HashMap<&'a str, &'a Value>,
@@ -30,7 +30,7 @@ pub(super) struct Index<'a> {
 
 impl<'a> Index<'a> {
     /// Of a document that is known to be small and flat.
-    pub(super) fn new(root: &'a Value) -> Self {
+    pub(crate) fn new(root: &'a Value) -> Self {
         let mut index = Self { root, ids: HashMap::new(), anchors: HashMap::new(), homes: HashMap::new() };
         index.learn(root, root, None);
         index
@@ -78,7 +78,7 @@ impl<'a> Index<'a> {
     }
 
     /// What `reference`, found in the schema `from`, refers to.
-    pub(super) fn find(&self, reference: &str, from: &Value) -> Result<&'a Value, Lost> {
+    pub(crate) fn find(&self, reference: &str, from: &Value) -> Result<&'a Value, Lost> {
         let (uri, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let home = self.homes.get(&address(from)).copied().unwrap_or(self.root);
         let document = match uri {

@@ -5,6 +5,7 @@ mod bombs;
 mod corpora;
 mod edits;
 mod generate;
+mod native;
 mod schemas;
 mod views;
 

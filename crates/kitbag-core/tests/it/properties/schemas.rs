@@ -83,7 +83,7 @@ fn value() -> impl Strategy<Value = Value> {
 }
 
 /// Any JSON with the keys of schemas, mostly at the wrong places.
-fn anything() -> impl Strategy<Value = Value> {
+pub(super) fn anything() -> impl Strategy<Value = Value> {
     const KEYS: &[&str] = &[
         "a",
         "b",
@@ -189,7 +189,7 @@ fn keyword(inner: BoxedStrategy<Value>) -> impl Strategy<Value = (String, Value)
 }
 
 /// Real schemas.
-fn schema() -> impl Strategy<Value = Value> {
+pub(super) fn schema() -> impl Strategy<Value = Value> {
     let leaf =
         prop_oneof![any::<bool>().prop_map(Value::Bool), Just(json!({})), Just(json!({ "type": "integer" }))];
     let part = leaf.prop_recursive(4, 24, 3, |inner| {
