@@ -29,6 +29,7 @@ use graph::{Effort, Graph, Survey};
 pub use kinds::property;
 pub use neutral::neutral_schema;
 pub use problem::Problem;
+pub(crate) use problem::kind_of;
 
 use crate::model::Limits;
 

@@ -208,7 +208,7 @@ fn listed(options: &Value) -> String {
     }
 }
 
-pub(super) fn kind_of(value: &Value) -> &'static str {
+pub(crate) fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

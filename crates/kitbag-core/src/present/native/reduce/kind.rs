@@ -6,6 +6,7 @@ use super::{Reducer, any_of};
 use crate::present::native::Unfit;
 use crate::present::native::gemini::hint;
 use crate::present::native::rewrite::{Place, is_type, repeats};
+use crate::schema::kind_of;
 
 /// Values named in a description instead of in an `enum`.
 const MOST_NAMED: usize = 50;
@@ -274,18 +275,6 @@ fn named(object: &Map<String, Value>) -> Vec<&'static str> {
 fn known(kind: &str) -> Option<&'static str> {
     let all = ["null", "boolean", "integer", "number", "string", "array", "object"];
     all.into_iter().find(|name| is_type(kind) && *name == kind)
-}
-
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 fn is_of(value: &Value, kind: &str) -> bool {
