@@ -2,6 +2,7 @@
 
 mod error_kind;
 mod limits;
+mod mode;
 mod rules;
 mod secret;
 mod shown;
@@ -10,6 +11,7 @@ mod template;
 
 pub use error_kind::ErrorKind;
 pub use limits::{Bound, Limits, Row};
+pub use mode::Mode;
 pub use rules::{AgentRules, ArgRules, Clash, ServerRules, ToolRules};
 pub use secret::Secret;
 pub use spec::{

@@ -13,6 +13,7 @@ use crate::text::is_hidden;
 
 mod assign;
 mod form;
+mod gateways;
 pub mod lookup;
 mod table;
 
@@ -22,6 +23,7 @@ mod tests;
 pub use assign::assign;
 pub(crate) use assign::base32;
 pub use form::{Form, LONGEST as LONGEST_SHOWN, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
+pub use gateways::gateways;
 pub use table::{Pair, Table};
 
 /// Longest name of a server or tool, in characters.

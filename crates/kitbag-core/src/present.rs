@@ -4,11 +4,27 @@
 pub mod gateway;
 pub mod markdown;
 pub mod native;
+mod presentation;
 pub mod signatures;
 pub mod text;
 
 #[cfg(test)]
 mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use presentation::{Audience, Presentation, Scene};
+
+/// One thing a model wants, and how it is to be answered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// What the model calls this call, if it does.
+    pub id: Option<String>,
+    /// The name it called; empty for what is no call.
+    pub tool: String,
+    /// What it wants.
+    pub intent: Intent,
+}
 
 /// What a model wants by its reply.
 #[derive(Clone, Debug, PartialEq, Eq)]

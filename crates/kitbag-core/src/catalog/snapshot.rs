@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Part, Tool};
-use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign};
+use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign, gateways};
 
 /// Why the tools of a server cannot be called now. They stay listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,12 +22,13 @@ pub struct Names {
     bare: Table,
     reserved: BTreeSet<ShownName>,
     local: Option<ServerName>,
+    gateways: BTreeMap<ServerName, ShownName>,
 }
 
 impl Names {
     /// Names given earlier, and those that operators keep for particular tools.
     pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
-        Self { full, short, bare, reserved, local: None }
+        Self { full, short, bare, reserved, local: None, gateways: BTreeMap::new() }
     }
 
     /// The same where local tools stand under this name. They go by their own names, so they take none of the
@@ -36,6 +37,32 @@ impl Names {
     pub fn local(mut self, server: ServerName) -> Self {
         self.local = Some(server);
         self
+    }
+
+    /// The same where these servers' gateways have these names.
+    #[must_use]
+    pub fn holding(mut self, gateways: BTreeMap<ServerName, ShownName>) -> Self {
+        self.gateways = gateways;
+        self
+    }
+
+    /// What each server's gateway is called. No tool is called so.
+    pub fn gateways(&self) -> &BTreeMap<ServerName, ShownName> {
+        &self.gateways
+    }
+
+    /// Whose gateway is called so.
+    pub fn gateway(&self, name: &str) -> Option<&ServerName> {
+        self.gateways.iter().find(|(_, own)| own.as_str() == name).map(|(server, _)| server)
+    }
+
+    fn with_gateways<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
+        let is_a_tool = |name: &ShownName| {
+            self.reserved.contains(name)
+                || Form::ALL.into_iter().any(|form| self.table(form).pair(name).is_some())
+        };
+        let gateways = gateways(&self.gateways, servers, is_a_tool);
+        Self { gateways, ..self.clone() }
     }
 
     /// The table of one form.
@@ -49,7 +76,8 @@ impl Names {
 
     fn with(&self, pairs: &[Pair]) -> Self {
         let next = |form: Form| {
-            let naming = Naming::new(form).reserving(self.reserved.clone());
+            let kept = self.reserved.iter().chain(self.gateways.values()).cloned().collect();
+            let naming = Naming::new(form).reserving(kept);
             let takes = |(server, _): &&Pair| form == Form::Full || Some(server) != self.local.as_ref();
             assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming)
         };
@@ -59,6 +87,7 @@ impl Names {
             bare: next(Form::Bare),
             reserved: self.reserved.clone(),
             local: self.local.clone(),
+            gateways: self.gateways.clone(),
         }
     }
 }
@@ -143,6 +172,12 @@ impl Snapshot {
         }
         let names = self.names.with(&pairs);
         Self { version, parts: Arc::new(parts), names, away: self.away.clone() }
+    }
+
+    /// The same where each of these servers' gateways has a name; none when all have one already.
+    pub fn with_gateways<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Option<Self> {
+        let names = self.names.with_gateways(servers);
+        (names.gateways != self.names.gateways).then(|| Self { names, ..self.clone() })
     }
 
     /// The same without one server; none when it was not there. Its names stay taken.

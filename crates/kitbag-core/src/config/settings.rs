@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, Node};
 use crate::fault::{Fault, FaultKind, Place, Severity};
-use crate::model::{AgentRules, Bound, Limits, Overrides};
+use crate::model::{AgentRules, Bound, Limits, Mode, Overrides};
 use crate::names::{Form, UserId};
 
 mod check;
@@ -62,6 +62,8 @@ pub struct Settings {
     pub agents: Vec<(String, AgentRules)>,
     /// Which form of name tools have.
     pub names: Option<Form>,
+    /// How tools are shown.
+    pub mode: Option<Mode>,
     /// The users it names.
     pub users: Vec<UserId>,
     /// How long things may take.
@@ -88,6 +90,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         servers: reader.servers(),
         agents: rules::agents(&root),
         names: rules::form(&root, &["present", "names"]),
+        mode: rules::mode(&root, &["present", "mode"]),
         users,
         wait: reader.wait(),
         limits: reader.limits(limits),

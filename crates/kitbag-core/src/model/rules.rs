@@ -2,13 +2,14 @@
 
 use serde_json::{Map, Value};
 
+use super::Mode;
 use crate::names::Form;
 
 /// What is said about one server's tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerRules {
     /// How its tools are shown.
-    pub mode: Option<String>,
+    pub mode: Option<Mode>,
     /// Which form of name its tools have.
     pub names: Option<Form>,
     /// The heading its tools stand under.
@@ -28,7 +29,7 @@ pub struct ServerRules {
 impl ServerRules {
     /// Takes over what a later layer says; what it does not mention stays.
     pub(crate) fn apply(&mut self, over: &Self) {
-        self.mode = over.mode.clone().or(self.mode.take());
+        self.mode = over.mode.or(self.mode);
         self.names = over.names.or(self.names);
         self.category = over.category.clone().or(self.category.take());
         self.tag = over.tag.clone().or(self.tag.take());
@@ -119,4 +120,6 @@ pub struct AgentRules {
     pub clash: Clash,
     /// Which form of name tools have, if the agent has its own.
     pub names: Option<Form>,
+    /// How tools are shown to it, if it has its own way.
+    pub mode: Option<Mode>,
 }

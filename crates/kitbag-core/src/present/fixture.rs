@@ -25,8 +25,10 @@ pub(crate) fn part(name: &str, tools: &Value) -> Part {
 
 /// All tools of some servers.
 pub(crate) fn snapshot<'a>(servers: impl IntoIterator<Item = (&'a str, Value)>) -> Arc<Snapshot> {
-    let parts = servers.into_iter().map(|(name, tools)| part(name, &tools));
-    Arc::new(Snapshot::default().with_all(parts))
+    let parts: Vec<Part> = servers.into_iter().map(|(name, tools)| part(name, &tools)).collect();
+    let names: Vec<ServerName> = parts.iter().map(|part| part.server.clone()).collect();
+    let snapshot = Snapshot::default().with_all(parts);
+    Arc::new(snapshot.with_gateways(&names).unwrap_or(snapshot))
 }
 
 /// A view of a snapshot by rules.

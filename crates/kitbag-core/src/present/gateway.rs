@@ -5,8 +5,6 @@
 //! are looked up among the tools the view has of that server, so filters and permissions bind `execute` as
 //! they bind `list`.
 
-use std::collections::BTreeMap;
-
 use serde_json::{Value, json};
 
 use crate::model::Transport;
@@ -15,7 +13,6 @@ use crate::shape::View;
 
 mod decode;
 mod list;
-mod names;
 mod outcome;
 mod tools;
 
@@ -24,7 +21,6 @@ mod tests;
 
 pub use decode::decode;
 pub use list::{Listing, list};
-pub use names::names;
 pub use outcome::{Flag, Status, Typed, outcome};
 
 /// A server that gets a gateway.
@@ -63,13 +59,9 @@ impl Definition {
 
 /// One definition a server, in the order given. A server whose tools are all kept from this view has none; one
 /// whose tools are not known yet, or that is away, has one.
-pub fn definitions(
-    view: &View,
-    servers: &[Server<'_>],
-    names: &BTreeMap<ServerName, ShownName>,
-) -> Vec<Definition> {
+pub fn definitions(view: &View, servers: &[Server<'_>]) -> Vec<Definition> {
     let define = |server: &Server<'_>| {
-        let name = names.get(server.name)?.clone();
+        let name = view.snapshot().names().gateways().get(server.name)?.clone();
         let is_known = view.snapshot().part(server.name).is_some_and(|part| !part.tools.is_empty());
         if is_known && tools::of(view, server.name.as_str()).next().is_none() {
             return None;

@@ -53,13 +53,17 @@ pub struct Options {
 /// The text; empty when there is nothing to tell. Equal views give equal bytes.
 pub fn markdown(view: &View, options: &Options) -> String {
     let is_mcp = |shown: &&Shown| Some(&shown.tool.server) != options.local.as_ref();
-    let tools: Vec<&Shown> = view.tools().iter().map(|shown| &**shown).filter(is_mcp).collect();
+    of(&view.tools().iter().map(|shown| &**shown).filter(is_mcp).collect::<Vec<_>>(), options)
+}
+
+/// The same of these tools.
+pub(super) fn of(tools: &[&Shown], options: &Options) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let mut out = String::from(
         "# Available MCP Tools\n\n\
          The following MCP (Model Context Protocol) servers are available with their tools:\n\n",
     );
-    for Group { heading, tools } in groups(&tools, options.grouping) {
+    for Group { heading, tools } in groups(tools, options.grouping) {
         out.push_str(&format!("## {heading}\n\n"));
         for shown in tools {
             push_tool(&mut out, shown, options);

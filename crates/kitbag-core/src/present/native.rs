@@ -188,12 +188,19 @@ pub struct Native {
 
 /// Compiles all tools of a view, in its order.
 pub fn compile(view: &View, request: &NativeRequest) -> Native {
-    let mut definitions = Vec::with_capacity(view.tools().len());
+    compile_tools(view.tools().iter().map(|shown| (&shown.name, &shown.tool)), request)
+}
+
+/// Compiles these tools, in this order.
+pub fn compile_tools<'a>(
+    tools: impl IntoIterator<Item = (&'a ShownName, &'a Tool)>,
+    request: &NativeRequest,
+) -> Native {
+    let mut definitions = Vec::new();
     let mut back = BTreeMap::new();
     let (mut quarantined, mut notes) = (Vec::new(), Vec::new());
     let mut spent = Weight::default();
-    for shown in view.tools() {
-        let (name, tool) = (&shown.name, &shown.tool);
+    for (name, tool) in tools {
         match compile_within(name, tool, request, &mut spent) {
             Ok(compiled) => {
                 definitions.push(compiled.definition);

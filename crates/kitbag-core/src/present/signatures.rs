@@ -22,8 +22,12 @@ const DEFAULT: usize = 16;
 
 /// Every tool of a view in one line each, in the order listed; empty without tools.
 pub fn signatures(view: &View) -> String {
-    let lines: Vec<String> = view.tools().iter().map(|shown| signature(shown)).collect();
-    lines.join("\n")
+    of(view.tools().iter().map(|shown| &**shown))
+}
+
+/// The same of these tools.
+pub(super) fn of<'a>(tools: impl Iterator<Item = &'a Shown>) -> String {
+    tools.map(signature).collect::<Vec<_>>().join("\n")
 }
 
 /// One tool in one line.

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use super::super::tree::Node;
-use crate::model::{AgentRules, ArgRules, Clash, ServerRules, ToolRules};
+use crate::model::{AgentRules, ArgRules, Clash, Mode, ServerRules, ToolRules};
 use crate::names::Form;
 
 /// What is said about one server's tools.
 pub(super) fn server(node: &Node) -> ServerRules {
     ServerRules {
-        mode: text(node, "mode"),
+        mode: mode(node, &["mode"]),
         names: form(node, &["names"]),
         category: text(node, "category"),
         tag: text(node, "tag"),
@@ -27,7 +27,13 @@ pub(super) fn agents(root: &Node) -> Vec<(String, AgentRules)> {
         allow: texts(node, "allow"),
         clash: text(node, "clash").and_then(|word| Clash::parse(&word)).unwrap_or_default(),
         names: form(node, &["names"]),
+        mode: mode(node, &["mode"]),
     })
+}
+
+/// A way to show tools.
+pub(super) fn mode(root: &Node, path: &[&str]) -> Option<Mode> {
+    Mode::parse(root.at_path(path)?.text()?)
 }
 
 /// A form of names.

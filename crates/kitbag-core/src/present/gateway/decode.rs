@@ -60,6 +60,12 @@ fn execute(view: &View, server: &str, fields: &Fields<'_>) -> Result<Intent, Str
         let names = list_names(&named(view, server));
         return Err(format!("action='execute' needs {TOOL_NAME}. Available tools: {names}"));
     };
+    let is_known = view.snapshot().parts().any(|part| part.server.as_str() == server);
+    if !is_known {
+        // Its tools are learnt when it is called.
+        let arguments = inputs(fields)?.unwrap_or_else(|| "{}".to_owned());
+        return Ok(Intent::Call { id: None, tool: format!("{server}/{name}"), arguments });
+    }
     let shown = find(view, server, &name)?;
     let inputs = inputs(fields).map_err(|why| with_schema(shown, &why))?;
     let others: Vec<&str> = fields.keys().map(String::as_str).filter(|key| !is_ours(key)).collect();

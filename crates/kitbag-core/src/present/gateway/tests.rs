@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use proptest::prelude::*;
@@ -7,7 +8,7 @@ use super::tools::of;
 use super::*;
 use crate::catalog::Away;
 use crate::model::AgentRules;
-use crate::names::Form;
+use crate::names::{Form, gateways};
 use crate::names::lookup::Found;
 use crate::present::Intent;
 use crate::present::fixture::{recorded_view, server, shaped, snapshot, view};
@@ -26,9 +27,8 @@ fn papers() -> Value {
 
 fn defined(view: &View, servers: &[&str]) -> Vec<Definition> {
     let names: Vec<ServerName> = servers.iter().map(|name| server(name)).collect();
-    let given = super::names(&BTreeMap::new(), &names, view);
     let stdio = |name| Server { name, transport: Transport::Stdio, description: None };
-    definitions(view, &names.iter().map(stdio).collect::<Vec<_>>(), &given)
+    definitions(view, &names.iter().map(stdio).collect::<Vec<_>>())
 }
 
 fn api() -> View {
@@ -78,7 +78,8 @@ fn s1_17_servers_of_one_sanitised_name_stay_apart() {
     let view = view([("a", json!([{"name": "b_c"}]))]);
     let names = |held: &BTreeMap<ServerName, ShownName>, servers: &[&str]| {
         let servers: Vec<ServerName> = servers.iter().map(|name| server(name)).collect();
-        super::names(held, &servers, &view)
+        let is_a_tool = |name: &ShownName| view.snapshot().names().table(Form::Full).pair(name).is_some();
+        gateways(held, &servers, is_a_tool)
     };
     let two = names(&BTreeMap::new(), &["x-y", "x_y", "z"]);
     assert_eq!(two, names(&BTreeMap::new(), &["z", "x_y", "x-y"]), "in any order");
@@ -195,6 +196,7 @@ fn s1_8_every_error_says_what_to_do() {
 #[test]
 fn s1_19_what_is_kept_from_a_view_is_neither_listed_nor_run() {
     let all = snapshot([("api-ai-mcp", papers()), ("other", json!([{"name": "hidden"}]))]);
+    let all = Arc::new(all.with_gateways([&server("unknown-yet")]).unwrap());
     let agent = AgentRules { allow: vec!["api-ai-mcp/search".into()], ..AgentRules::default() };
     let view = shaped(&all, &BTreeMap::new(), &agent, Form::Full);
     let execute = |server: &str, tool: &str| {

@@ -122,10 +122,12 @@ fn server_names(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault
     all
 }
 
-/// Whether another tool has this for its full name.
+/// Whether another tool has this for its full name, or a gateway for its own.
 fn is_anothers(request: &ViewRequest<'_>, name: &ShownName, tool: &Tool) -> bool {
-    let owner = request.snapshot.names().table(Form::Full).pair(name);
+    let names = request.snapshot.names();
+    let owner = names.table(Form::Full).pair(name);
     owner.is_some_and(|(server, own)| (server, own) != (&tool.server, &tool.name))
+        || names.gateway(name.as_str()).is_some()
 }
 
 fn taken(tool: &Tool, name: &ShownName, how: &str) -> Fault {
@@ -152,7 +154,7 @@ fn granted(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault>) ->
         let others = |form: Form| {
             names.table(form).pair(wish).is_some_and(|pair| *pair != (tool.server.clone(), tool.name.clone()))
         };
-        Form::ALL.into_iter().any(others)
+        Form::ALL.into_iter().any(others) || names.gateway(wish.as_str()).is_some()
     };
     let mut granted = BTreeSet::new();
     for (wish, tools) in wanted {

@@ -225,6 +225,7 @@ impl Plan {
             allow: texts(&self.allow),
             clash: self.clash,
             names: None,
+            mode: None,
         };
         let view = View::new(&ViewRequest {
             snapshot,

@@ -1,19 +1,18 @@
-//! What gateways are called.
+//! What the one tool of a server is called that stands for all of its tools.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use crate::names::{Form, LONGEST_SHOWN, ServerName, ShownName, base32};
-use crate::shape::View;
+use super::{LONGEST_SHOWN, ServerName, ShownName, base32};
 
 /// A name for the gateway of each server: `mcp_` and the server's name in letters, digits and `_`. A server
 /// that has a name keeps it; of new ones that would be called the same, or like a tool, each gets a piece of
 /// its own hash.
-pub fn names<'a>(
+pub fn gateways<'a>(
     held: &BTreeMap<ServerName, ShownName>,
     servers: impl IntoIterator<Item = &'a ServerName>,
-    view: &View,
+    is_a_tool: impl Fn(&ShownName) -> bool,
 ) -> BTreeMap<ServerName, ShownName> {
     let mut names = held.clone();
     let new: BTreeSet<&ServerName> =
@@ -22,10 +21,11 @@ pub fn names<'a>(
     new.iter().for_each(|server| *wanted.entry(plain(server)).or_default() += 1);
     let mut given: BTreeSet<ShownName> = held.values().cloned().collect();
     let mut denied = Vec::new();
+    let is_taken = |given: &BTreeSet<ShownName>, name: &ShownName| given.contains(name) || is_a_tool(name);
     for server in new {
         let plain = plain(server);
         let alone = wanted.get(&plain) == Some(&1) && is_readable(&plain);
-        match ShownName::parse(&plain).ok().filter(|name| alone && !is_taken(view, &given, name)) {
+        match ShownName::parse(&plain).ok().filter(|name| alone && !is_taken(&given, name)) {
             Some(name) => {
                 given.insert(name.clone());
                 names.insert(server.clone(), name);
@@ -34,7 +34,7 @@ pub fn names<'a>(
         }
     }
     for (server, plain) in denied {
-        if let Some(name) = hashed(server, &plain, |name| is_taken(view, &given, name)) {
+        if let Some(name) = hashed(server, &plain, |name| is_taken(&given, name)) {
             given.insert(name.clone());
             names.insert(server.clone(), name);
         }
@@ -50,14 +50,6 @@ fn plain(server: &ServerName) -> String {
 /// `文` and `語` are both `_`.
 fn is_readable(plain: &str) -> bool {
     plain.len() <= LONGEST_SHOWN && plain.bytes().skip(4).any(|byte| byte != b'_')
-}
-
-/// Whether a tool or another gateway is called so.
-fn is_taken(view: &View, given: &BTreeSet<ShownName>, name: &ShownName) -> bool {
-    let names = view.snapshot().names();
-    let tool = Form::ALL.into_iter().any(|form| names.table(form).pair(name).is_some());
-    let shown = || view.tools().iter().chain(view.shadowed()).any(|shown| shown.name == *name);
-    given.contains(name) || tool || shown()
 }
 
 fn hashed(server: &ServerName, plain: &str, is_taken: impl Fn(&ShownName) -> bool) -> Option<ShownName> {

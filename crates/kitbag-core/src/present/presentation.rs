@@ -1,0 +1,222 @@
+//! One view for one audience: definitions for its API and a text for its prompt, each server in the way that
+//! suits it, and the way back from what the model answers.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::gateway::{self, Definition, Server};
+use super::native::{self, Native, NativeRequest, Note, Provider, Quarantined, Reversals};
+use super::text::{self, Declared, Standing, Toolbelt};
+use super::{Asked, Intent, markdown, signatures};
+use crate::catalog::Tool;
+use crate::model::Mode;
+use crate::names::lookup::Found;
+use crate::names::{ServerName, ShownName};
+use crate::shape::{Shown, View};
+
+/// Who reads, and in which way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Audience {
+    /// The API that takes definitions, and how they are written for it.
+    pub native: NativeRequest,
+    /// How tools are shown.
+    pub mode: Mode,
+    /// Servers whose tools are shown in another way.
+    pub servers: BTreeMap<ServerName, Mode>,
+    /// How the text in Markdown is written.
+    pub markdown: markdown::Options,
+}
+
+impl Audience {
+    /// Whoever speaks to this provider and reads in this way.
+    pub fn new(provider: Provider, mode: Mode) -> Self {
+        let (servers, markdown) = (BTreeMap::new(), markdown::Options::default());
+        Self { native: NativeRequest::new(provider), mode, servers, markdown }
+    }
+
+    /// How the tools of a server are shown.
+    pub fn mode_of(&self, server: &ServerName) -> Mode {
+        match self.servers.get(server).copied().unwrap_or(self.mode) {
+            Mode::Auto | Mode::Search => Mode::Native,
+            mode => mode,
+        }
+    }
+
+    /// The program's own tools stand beside those of servers, where a model can call them.
+    fn mode_of_local(&self) -> Mode {
+        if self.mode == Mode::Text { Mode::Text } else { Mode::Native }
+    }
+}
+
+/// The servers an agent asks for, whatever is known of their tools.
+#[derive(Clone, Debug, Default)]
+pub struct Scene<'a> {
+    /// Those that are configured, in the order asked for.
+    pub servers: Vec<Server<'a>>,
+    /// Names nobody configured a server under.
+    pub unknown: Vec<&'a str>,
+    /// Under which name the program's own tools stand in the view.
+    pub local: Option<&'a ServerName>,
+}
+
+/// What a model reads.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Presentation {
+    /// Definitions as the provider takes them.
+    pub tools: Value,
+    /// What belongs into the prompt; empty when there is nothing to tell.
+    pub prompt: String,
+    /// The gateways among the definitions.
+    pub gateways: Vec<Definition>,
+    /// Tools the provider would not take.
+    pub quarantined: Vec<Quarantined>,
+    /// What else is worth knowing.
+    pub notes: Vec<Note>,
+    provider: Provider,
+    back: Reversals,
+    belt: Belt,
+}
+
+/// What the text protocol needs to know when a reply comes.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Belt {
+    local: Option<ServerName>,
+    declared: Vec<(String, Stands)>,
+    others: Vec<(String, String)>,
+}
+
+/// How it stands with a server, to be kept.
+#[derive(Clone, Debug, PartialEq)]
+enum Stands {
+    Ready,
+    Away(String),
+    Unknown,
+}
+
+impl Presentation {
+    /// Shows a view. Equal views and audiences give equal bytes.
+    pub fn new(view: &View, audience: &Audience, scene: &Scene<'_>) -> Self {
+        let mode_of = |shown: &Shown| {
+            let is_local = Some(&shown.tool.server) == scene.local;
+            if is_local { audience.mode_of_local() } else { audience.mode_of(&shown.tool.server) }
+        };
+        let of = |mode: Mode| {
+            view.tools().iter().map(|shown| &**shown).filter(move |shown| mode_of(shown) == mode)
+        };
+        let is_a = |mode: Mode| move |server: &&Server<'_>| audience.mode_of(server.name) == mode;
+        let with_gateway: Vec<Server<'_>> = scene.servers.iter().filter(is_a(Mode::Gateway)).copied().collect();
+        let gateways = gateway::definitions(view, &with_gateway);
+        let own = as_tools(&gateways, audience);
+        let plain = of(Mode::Native).map(|shown| (&shown.name, &shown.tool));
+        let all = plain.chain(own.iter().map(|(name, tool)| (name, tool)));
+        let Native { tools, back, quarantined, mut notes } = native::compile_tools(all, &audience.native);
+        if audience.servers.values().chain([&audience.mode]).any(|mode| *mode == Mode::Search) {
+            let text = "tools cannot be searched for yet; they are shown as native ones".to_owned();
+            notes.push(Note { tool: None, text });
+        }
+        let belt = Belt::new(view, audience, scene);
+        let markdown = markdown::of(&of(Mode::Markdown).collect::<Vec<_>>(), &audience.markdown);
+        let signatures = signatures::of(of(Mode::Signatures));
+        let text = belt.with(view, |belt| joined([text::instruction(belt), text::listing(belt)]));
+        let text = if belt.is_used(audience) { text } else { String::new() };
+        let prompt = joined([markdown, signatures, text]);
+        let provider = audience.native.provider;
+        Self { tools, prompt, gateways, quarantined, notes, provider, back, belt }
+    }
+
+    /// What a model wants by a reply of its API.
+    pub fn decode(&self, view: &View, reply: &Value) -> Vec<Asked> {
+        native::decode(self.provider, reply).into_iter().map(|intent| self.asked(view, intent)).collect()
+    }
+
+    /// What a model wants by a reply in the text protocol.
+    pub fn decode_text(&self, view: &View, reply: &str, calls: text::Calls) -> text::Decoded {
+        self.belt.with(view, |belt| text::decode(belt, reply, calls))
+    }
+
+    /// The intent in the words of the view: through the gateway it goes through, with arguments as the view's
+    /// schema has them.
+    fn asked(&self, view: &View, intent: Intent) -> Asked {
+        let Intent::Call { id, tool, arguments } = intent else {
+            return Asked { id: None, tool: String::new(), intent };
+        };
+        let gateway = self.gateways.iter().find(|gateway| gateway.name.as_str() == tool);
+        let intent = match gateway {
+            Some(gateway) => gateway::decode(view, gateway.server.as_str(), &arguments),
+            None => {
+                let arguments = self.restored(view, &tool, arguments);
+                Intent::Call { id: id.clone(), tool: tool.clone(), arguments }
+            }
+        };
+        Asked { id, tool, intent }
+    }
+
+    fn restored(&self, view: &View, tool: &str, arguments: String) -> String {
+        let Found::One(place) = view.find(tool) else { return arguments };
+        let back = view.at(place).and_then(|shown| self.back.get(shown.name.as_str()));
+        let Some(back) = back else { return arguments };
+        // What is no object is told so by whoever checks it.
+        let Ok(Value::Object(mut fields)) = serde_json::from_str(&arguments) else { return arguments };
+        back.restore(&mut fields);
+        Value::Object(fields).to_string()
+    }
+}
+
+impl Belt {
+    fn new(view: &View, audience: &Audience, scene: &Scene<'_>) -> Self {
+        let is_told = |server: &&Server<'_>| {
+            matches!(audience.mode_of(server.name), Mode::Text | Mode::Markdown | Mode::Signatures)
+        };
+        let declared = scene.servers.iter().filter(is_told).map(|server| {
+            let away = view.snapshot().away(server.name).map(|away| Stands::Away(away.why.clone()));
+            (server.name.to_string(), away.unwrap_or(Stands::Ready))
+        });
+        let unknown = scene.unknown.iter().map(|name| ((*name).to_owned(), Stands::Unknown));
+        // Whatever the agent's own wishes keep from it, its user may know of.
+        let is_others = |left: &&crate::shape::LeftOut| left.trail.last().is_some_and(|step| step.rule == "agent");
+        let others = view.left_out().iter().filter(is_others);
+        Self {
+            local: scene.local.filter(|_| audience.mode_of_local() == Mode::Text).cloned(),
+            declared: declared.chain(unknown).collect(),
+            others: others.map(|left| (left.server.to_string(), left.tool.clone())).collect(),
+        }
+    }
+
+    /// Whether tools are told in this way at all.
+    fn is_used(&self, audience: &Audience) -> bool {
+        audience.mode == Mode::Text || audience.servers.values().any(|mode| *mode == Mode::Text)
+    }
+
+    fn with<T>(&self, view: &View, work: impl FnOnce(&Toolbelt<'_>) -> T) -> T {
+        let servers: Vec<Declared<'_>> = self
+            .declared
+            .iter()
+            .map(|(name, stands)| Declared {
+                name,
+                standing: match stands {
+                    Stands::Ready => Standing::Ready,
+                    Stands::Away(why) => Standing::Away(why),
+                    Stands::Unknown => Standing::Unknown,
+                },
+            })
+            .collect();
+        let others: Vec<(&str, &str)> =
+            self.others.iter().map(|(server, tool)| (server.as_str(), tool.as_str())).collect();
+        work(&Toolbelt { view, local: self.local.as_ref(), servers: &servers, others: &others })
+    }
+}
+
+/// Gateways as tools that can be compiled like any other.
+fn as_tools(gateways: &[Definition], audience: &Audience) -> Vec<(ShownName, Tool)> {
+    let tool = |gateway: &Definition| {
+        let parsed = Tool::parse(&gateway.server, gateway.to_value(), &audience.native.limits);
+        Some((gateway.name.clone(), parsed.ok()?))
+    };
+    gateways.iter().filter_map(tool).collect()
+}
+
+fn joined<const N: usize>(parts: [String; N]) -> String {
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("\n\n")
+}

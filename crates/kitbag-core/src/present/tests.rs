@@ -1,0 +1,150 @@
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::fixture::{recorded_view, server, shaped, snapshot, view};
+use super::gateway::Server;
+use super::native::Provider;
+use super::*;
+use crate::catalog::Away;
+use crate::model::{AgentRules, Mode, Transport};
+use crate::names::lookup::Found;
+use crate::names::{Form, ServerName};
+use crate::shape::View;
+
+fn files() -> Value {
+    json!([
+        {"name": "read", "description": "Reads a file", "inputSchema": {"type": "object",
+            "properties": {"path": {"type": "string"}}, "required": ["path"]}},
+        {"name": "list", "description": "Lists a folder", "inputSchema": {"type": "object",
+            "properties": {"path": {"type": "string"}, "depth": {"type": "integer"}}, "required": ["path"]}},
+    ])
+}
+
+fn four() -> View {
+    view([
+        ("docs", files()),
+        ("fs", files()),
+        ("git", files()),
+        ("web", files()),
+        ("local", json!([{"name": "note", "description": "Keeps a note"}])),
+    ])
+}
+
+fn shown(view: &View, audience: &Audience) -> Presentation {
+    let names: Vec<ServerName> = view.snapshot().parts().map(|part| part.server.clone()).collect();
+    let local = ServerName::local();
+    let server = |name| Server { name, transport: Transport::Stdio, description: None };
+    let servers = names.iter().filter(|name| **name != local).map(server).collect();
+    Presentation::new(view, audience, &Scene { servers, unknown: vec!["gone"], local: Some(&local) })
+}
+
+fn mixed() -> Audience {
+    let modes = [("fs", Mode::Gateway), ("git", Mode::Markdown), ("web", Mode::Text)];
+    let servers = modes.into_iter().map(|(name, mode)| (server(name), mode)).collect();
+    Audience { servers, ..Audience::new(Provider::OpenAiChat, Mode::Auto) }
+}
+
+fn names(presentation: &Presentation) -> Vec<&str> {
+    let tools = presentation.tools.as_array().unwrap();
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn each_server_is_shown_in_its_own_way() {
+    let view = four();
+    let presentation = shown(&view, &mixed());
+    assert_eq!(names(&presentation), ["mcp_docs_list", "mcp_docs_read", "note", "mcp_fs"]);
+    let prompt = &presentation.prompt;
+    assert!(prompt.starts_with("# Available MCP Tools") && prompt.contains("mcp_git_read"), "{prompt}");
+    assert!(prompt.contains("TOOL:") && prompt.contains("mcp_web_read: Reads a file"), "{prompt}");
+    assert!(prompt.contains("(no server is configured under the name gone)"), "{prompt}");
+    assert!(!prompt.contains("mcp_fs") && !prompt.contains("mcp_docs") && !prompt.contains("note:"), "{prompt}");
+}
+
+#[test]
+fn s2_11_one_way_back_from_every_way_to_show() {
+    let view = four();
+    let mut audience = mixed();
+    audience.native.strict = native::Strict::WithinBudget;
+    let presentation = shown(&view, &audience);
+    let call = |name: &str, arguments: Value| {
+        let call = json!({"id": "c1", "type": "function",
+            "function": {"name": name, "arguments": arguments.to_string()}});
+        let reply = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+        let mut asked = presentation.decode(&view, &reply);
+        assert_eq!(asked.len(), 1, "{asked:?}");
+        let asked = asked.remove(0);
+        assert_eq!((asked.id.as_deref(), asked.tool.as_str()), (Some("c1"), name));
+        asked.intent
+    };
+    let meant = |tool: &str, arguments: Value| (tool.to_owned(), arguments);
+    let read = |intent: Intent| match intent {
+        Intent::Call { tool, arguments, .. } => (tool, serde_json::from_str::<Value>(&arguments).unwrap()),
+        other => panic!("{other:?}"),
+    };
+    // Held to its schema, a model must say something for every argument; the server never hears of it.
+    let definition = &presentation.tools[0]["function"]["parameters"];
+    assert_eq!(definition["required"], json!(["path", "depth"]));
+    let native = read(call("mcp_docs_list", json!({"path": "x", "depth": null})));
+    assert_eq!(native, meant("mcp_docs_list", json!({"path": "x"})));
+    let gateway = json!({"action": "execute", "tool_name": "read", "tool_inputs": {"path": "x"}});
+    assert_eq!(read(call("mcp_fs", gateway)), meant("mcp_fs_read", json!({"path": "x"})));
+    let listed = Intent::ListTools { server: "fs".into(), query: None, page: 1 };
+    assert_eq!(call("mcp_fs", json!({})), listed);
+    let malformed = call("mcp_fs", json!({"action": "execute", "tool_name": "rea"}));
+    assert!(matches!(malformed, Intent::Malformed { repair } if repair.contains("read")));
+    let text = presentation.decode_text(&view, "TOOL: mcp_web_read {\"path\": \"x\"}", text::Calls::First);
+    assert_eq!(read(text.intents[0].clone()), meant("mcp_web_read", json!({"path": "x"})));
+    let said = presentation.decode(&view, &json!({"role": "assistant", "content": "done"}));
+    assert_eq!(said[0].intent, Intent::Say("done".into()));
+}
+
+#[test]
+fn s2_11_whatever_is_shown_is_found() {
+    let view = recorded_view();
+    for mode in Mode::ALL {
+        let presentation = shown(&view, &Audience::new(Provider::OpenAiChat, mode));
+        let gateways: Vec<&str> = presentation.gateways.iter().map(|one| one.name.as_str()).collect();
+        for name in names(&presentation) {
+            let is_found = matches!(view.find(name), Found::One(_));
+            assert!(is_found || gateways.contains(&name), "{mode:?}: {name}");
+        }
+        let is_told = |shown: &&Arc<crate::shape::Shown>| {
+            names(&presentation).contains(&shown.name.as_str()) || presentation.prompt.contains(shown.name.as_str())
+        };
+        let told = view.tools().iter().filter(is_told).count();
+        let expected = if mode == Mode::Gateway { 0 } else { view.tools().len() };
+        assert_eq!(told, expected, "{mode:?}");
+    }
+}
+
+#[test]
+fn a_server_nobody_has_listed_yet_is_called_by_its_own_words() {
+    let empty = snapshot([]);
+    let known = Arc::new(empty.with_gateways([&server("cold")]).unwrap());
+    let view = shaped(&known, &std::collections::BTreeMap::new(), &AgentRules::default(), Form::Full);
+    let cold = server("cold");
+    let servers = vec![Server { name: &cold, transport: Transport::Stdio, description: None }];
+    let scene = Scene { servers, ..Scene::default() };
+    let presentation = Presentation::new(&view, &Audience::new(Provider::Generic, Mode::Gateway), &scene);
+    assert_eq!(presentation.gateways[0].name.as_str(), "mcp_cold");
+    let intent = gateway::decode(&view, "cold", r#"{"action":"execute","tool_name":"go","tool_inputs":{"a":1}}"#);
+    let expected = Intent::Call { id: None, tool: "cold/go".into(), arguments: r#"{"a":1}"#.into() };
+    assert_eq!(intent, expected);
+}
+
+#[test]
+fn s2_8_a_server_that_comes_and_goes_changes_no_definition() {
+    let all = snapshot([("fs", files()), ("git", files())]);
+    let away = all.with_away(&server("fs"), Some(Away { why: "connection refused".into() })).unwrap();
+    let of = |snapshot: &Arc<crate::catalog::Snapshot>| {
+        shaped(snapshot, &std::collections::BTreeMap::new(), &AgentRules::default(), Form::Full)
+    };
+    for mode in [Mode::Native, Mode::Gateway, Mode::Markdown, Mode::Signatures] {
+        let audience = Audience::new(Provider::Anthropic, mode);
+        let (before, after) = (shown(&of(&all), &audience), shown(&of(&Arc::new(away.clone())), &audience));
+        assert_eq!(before.tools.to_string(), after.tools.to_string(), "{mode:?}");
+        assert_eq!(before.prompt, after.prompt, "{mode:?}");
+    }
+}
