@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{call, completions, config, doctor, logs, servers, show, status, tools, trust, why};
+use crate::commands::{
+    call, completions, config, cost, doctor, logs, prompt, servers, show, status, tools, trust, why,
+};
 
 const AFTER: &str = "\
 Without a command, kitbag shows what it found and what to do next.
@@ -32,6 +34,10 @@ pub(crate) enum Command {
     Config(config::Args),
     /// List the tools of every server
     Tools(tools::Args),
+    /// Print what belongs into a model's prompt
+    Prompt(prompt::Args),
+    /// Count the tokens that tools take, shown one way or another
+    Cost(cost::Args),
     /// Show everything about one tool
     Show(show::Args),
     /// Call a tool
@@ -59,6 +65,9 @@ pub(crate) struct Global {
     /// Read this file or folder and nothing else (repeatable)
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) config: Vec<PathBuf>,
+    /// Take tools from the files of this folder, one JSON list a server, and nothing else
+    #[arg(long, global = true, value_name = "DIR", conflicts_with_all = ["config", "hosts"])]
+    pub(crate) catalog: Option<PathBuf>,
     /// Use the servers of other programs too: names such as cursor, or all
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,

@@ -3,10 +3,12 @@
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod cost;
 pub(crate) mod doctor;
 mod limits;
 pub(crate) mod logs;
 mod overview;
+pub(crate) mod prompt;
 pub(crate) mod servers;
 pub(crate) mod show;
 pub(crate) mod status;
@@ -24,6 +26,8 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         None => overview::run(context),
         Some(Command::Servers(args)) => servers::run(context, args),
         Some(Command::Tools(args)) => tools::run(context, &args),
+        Some(Command::Prompt(args)) => prompt::run(context, &args),
+        Some(Command::Cost(args)) => cost::run(context, &args),
         Some(Command::Show(args)) => show::run(context, &args),
         Some(Command::Why(args)) => why::run(context, &args),
         Some(Command::Call(args)) => call::run(context, &args),

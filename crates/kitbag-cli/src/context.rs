@@ -42,6 +42,7 @@ impl Context {
             configs: self.global.config.clone(),
             hosts: self.global.hosts.clone(),
             user: self.user()?,
+            catalog: self.global.catalog.clone(),
             ..Request::default()
         };
         let setup = Setup::discover(&request)?;
@@ -80,6 +81,7 @@ impl Context {
         let mut words: Vec<String> = Vec::new();
         let mut flag = |name: &str, value: &str| words.push(format!(" {name} {}", quoted(value)));
         global.config.iter().for_each(|path| flag("--config", &path.to_string_lossy()));
+        global.catalog.iter().for_each(|path| flag("--catalog", &path.to_string_lossy()));
         global.hosts.iter().for_each(|host| flag("--hosts", host));
         global.user.iter().for_each(|user| flag("--user", user));
         global.agent.iter().for_each(|agent| flag("--agent", agent));

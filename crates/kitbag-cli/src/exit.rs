@@ -97,6 +97,9 @@ impl From<SetupError> for Failure {
         let message = error.to_string();
         match error {
             SetupError::NoSuchFile(_) => Self::new(Exit::Usage, message).hint("mend the path after --config"),
+            SetupError::NoCatalog { .. } => {
+                Self::new(Exit::Usage, message).hint("mend the path after --catalog")
+            }
             SetupError::UnknownHost { .. } => Self::new(Exit::Usage, message),
             SetupError::UnknownUser { user, folder } => Self::new(Exit::NotFound, message)
                 .hint(format!("add [users.{user}] to kitbag.toml, or make the folder {}", folder.display())),

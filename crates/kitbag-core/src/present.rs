@@ -1,6 +1,7 @@
 //! How one view is shown to a model, and what the model's answer means. A presentation is pure: it writes
 //! text or definitions from a view and reads replies into intents; it never calls anything.
 
+mod find;
 pub mod gateway;
 pub mod markdown;
 pub mod native;
@@ -13,6 +14,7 @@ mod fixture;
 #[cfg(test)]
 mod tests;
 
+pub use find::find;
 pub use presentation::{Audience, Presentation, Scene};
 
 /// One thing a model wants, and how it is to be answered.

@@ -3,6 +3,7 @@
 //! Nothing is decided here. Every file that is there becomes a document in its layer; [`crate::Setup`] puts
 //! them together.
 
+mod catalog;
 mod folders;
 mod places;
 mod scan;
@@ -13,5 +14,6 @@ pub use places::{Found, host_files, project_files};
 pub use scan::{Folder, read_file, read_folder, user_folders};
 pub use values::Values;
 
+pub(crate) use catalog::read_catalog;
 pub(crate) use scan::text_of;
 pub(crate) use values::seen as seen_in_dot_env;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kitbag_core::present::gateway::Status;
 use kitbag_core::schema::Coercion;
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Value;
@@ -16,6 +17,7 @@ mod arguments;
 mod convert;
 mod failure;
 mod hook;
+mod outcome;
 mod record;
 mod results;
 mod run;
@@ -26,6 +28,7 @@ mod tests;
 pub use convert::Block;
 pub use failure::{Failure, Repair};
 pub use hook::{Flow, Hook, HookFuture, Outgoing};
+pub use outcome::Outcome;
 pub use record::Record;
 
 pub(crate) use record::Records;
@@ -35,13 +38,20 @@ pub(crate) use run::{Links, Runner};
 /// The tool that reads the rest of a result.
 pub const READ_RESULT: &str = "kitbag_read_result";
 
-/// What a model, a person or a program wants done.
-pub struct Intent<'a> {
+/// One call of one tool.
+pub struct ToolCall<'a> {
     /// The tool, by the name it is listed under or any other that means it without doubt.
     pub tool: &'a str,
     /// Its arguments, as JSON text; nothing means none.
     pub arguments: &'a str,
-    /// What goes with it into `_meta`.
+    /// What goes with it.
+    pub manner: Manner<'a>,
+}
+
+/// What goes with a call, whoever makes it.
+#[derive(Clone, Default)]
+pub struct Manner<'a> {
+    /// What goes into `_meta`.
     pub meta: Option<&'a RawValue>,
     /// Where notes go while it runs.
     pub notes: Option<mpsc::Sender<Note>>,
@@ -49,6 +59,16 @@ pub struct Intent<'a> {
     pub responder: Option<Arc<dyn Responder>>,
     /// How much of the result is handed over at once.
     pub size: Size,
+    /// Who hears of slow work before it is done.
+    pub status: Option<Arc<dyn Fn(Status) + Send + Sync>>,
+}
+
+impl Manner<'_> {
+    pub(crate) fn say(&self, status: impl FnOnce() -> Status) {
+        if let Some(listener) = &self.status {
+            listener(status());
+        }
+    }
 }
 
 /// How much of a result is handed over at once.
@@ -63,10 +83,10 @@ pub enum Size {
     Whole,
 }
 
-impl<'a> Intent<'a> {
+impl<'a> ToolCall<'a> {
     /// A call with arguments as JSON text.
     pub fn new(tool: &'a str, arguments: &'a str) -> Self {
-        Self { tool, arguments, meta: None, notes: None, responder: None, size: Size::Bounded }
+        Self { tool, arguments, manner: Manner::default() }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::local::LocalTool;
 use crate::roster::Roster;
 
 mod find;
+mod present;
 mod servers;
 mod views;
 
@@ -77,6 +78,7 @@ pub struct ServerStatus {
 pub struct Kitbag {
     state: Mutex<State>,
     views: Mutex<HashMap<String, (u64, Arc<View>)>>,
+    presentations: Mutex<Vec<present::Kept>>,
     around: Arc<Surroundings>,
     roster: Arc<Roster>,
     locals: BTreeMap<String, LocalTool>,
@@ -158,6 +160,7 @@ impl Kitbag {
         let kit = Self {
             state: Mutex::new(state),
             views: Mutex::default(),
+            presentations: Mutex::default(),
             around,
             roster: Arc::new(roster),
             locals,
@@ -172,7 +175,7 @@ impl Kitbag {
         let definitions: Vec<String> =
             kit.locals.values().map(|tool| tool.definition().to_string()).collect();
         let texts = definitions.iter().map(String::as_str);
-        kit.roster.set_local(Part::parse(&kit.local, texts, &kit.around.limits));
+        kit.roster.set(Part::parse(&kit.local, texts, &kit.around.limits));
         kit.take_over(setup);
         kit
     }
@@ -218,6 +221,10 @@ impl Kitbag {
                 }
             });
         }
+        self.roster.name_gateways(
+            setup.used().map(|spec| &spec.name).chain(setup.catalog.iter().map(|part| &part.server)),
+        );
+        setup.catalog.iter().for_each(|part| self.roster.set(part.clone()));
         state.others = servers::others(&setup);
         state.open = servers.open;
         state.shapers = Arc::new(shapers);
@@ -286,7 +293,8 @@ impl Kitbag {
         self.records.recent()
     }
 
-    /// What is wrong: with servers that are not connected, with definitions that were left out, with rules.
+    /// What is wrong: with servers that are not connected, with definitions that were left out, with what the
+    /// files say.
     pub fn faults(&self) -> Vec<Fault> {
         let snapshot = self.snapshot();
         let state = self.state();
@@ -309,7 +317,8 @@ impl Kitbag {
                 Fault { stage: Stage::Catalog, ..fault.of(&part.server) }
             })
         });
-        away.chain(rejected).chain(state.faults.iter().cloned()).collect()
+        let read = state.setup.faults().chain(&state.faults).cloned();
+        away.chain(rejected).chain(read).collect()
     }
 
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is

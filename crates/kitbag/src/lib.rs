@@ -59,6 +59,8 @@ pub mod local;
 pub mod registry;
 mod roster;
 pub mod setup;
+#[cfg(feature = "tokens")]
+pub mod tokens;
 mod watch;
 
 /// How many inputs generated tests try; the full size is chosen when the tests are built.
@@ -67,11 +69,11 @@ pub(crate) const GENERATED: usize =
     if option_env!("KITBAG_FULL_TESTS").is_some() { 1_000_000 } else { 100_000 };
 
 pub use env::Env;
-pub use execute::{CallResult, Failure, Intent, Size};
+pub use execute::{CallResult, Failure, Manner, Outcome, Size, ToolCall};
 pub use kit::{Kitbag, OpenError, Options, ServerStatus};
 pub use kitbag_core::{
     Auth, ErrorKind, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec,
     Severity, ShownName, Snippet, Stage, ToolName, Transport, UserId,
 };
-pub use kitbag_core::{catalog, config, fault, model, names, schema, shape, text};
+pub use kitbag_core::{catalog, config, fault, model, names, present, schema, shape, text};
 pub use setup::{Request, Setup, SetupError};

@@ -30,7 +30,10 @@ struct Remembered {
     tools: Vec<Box<RawValue>>,
 }
 
-/// Names by form; each row is server, tool, name.
+/// Where the names of gateways stand, beside the forms of tools' names.
+const GATEWAYS: &str = "gateway";
+
+/// Names by form; each row is server, tool, name. A gateway's row has no tool.
 type Rows = BTreeMap<String, Vec<(String, String, String)>>;
 
 impl Roster {
@@ -44,8 +47,10 @@ impl Roster {
         let text = std::fs::read_to_string(cache.join("names.json")).unwrap_or_default();
         let mut rows: Rows = serde_json::from_str(&text).unwrap_or_default();
         let mut table = |form: Form| Table::from_rows(rows.remove(form.as_str()).unwrap_or_default()).0;
-        let names =
-            Names::new(table(Form::Full), table(Form::Short), table(Form::Bare), reserved).local(local);
+        let tables = (table(Form::Full), table(Form::Short), table(Form::Bare));
+        let gateways = rows.remove(GATEWAYS).unwrap_or_default().into_iter().filter_map(gateway_row);
+        let names = Names::new(tables.0, tables.1, tables.2, reserved).local(local);
+        let names = names.holding(gateways.collect());
         Self {
             now: watch::Sender::new(Arc::new(Snapshot::new(names))),
             seen: Mutex::default(),
@@ -64,9 +69,14 @@ impl Roster {
         self.now.subscribe()
     }
 
-    /// Takes over the tools of the program itself.
-    pub(crate) fn set_local(&self, part: Part) {
+    /// Takes over tools that no link lists: those of the program itself, those of files.
+    pub(crate) fn set(&self, part: Part) {
         self.update(|now| now.with(part));
+    }
+
+    /// Gives each of these servers' gateways a name.
+    pub(crate) fn name_gateways<'a>(&self, servers: impl Iterator<Item = &'a ServerName>) {
+        self.update(|now| now.with_gateways(servers));
     }
 
     /// Forgets a server that is no longer used, and is no longer followed.
@@ -183,6 +193,11 @@ impl Roster {
             let (table, _) = Table::from_rows(theirs.into_iter().chain(ours));
             rows.insert(form.as_str().to_owned(), table.iter().map(row).collect());
         }
+        let mut gateways = snapshot.names().gateways().clone();
+        gateways.extend(rows.remove(GATEWAYS).unwrap_or_default().into_iter().filter_map(gateway_row));
+        let row =
+            |(server, name): (ServerName, ShownName)| (server.to_string(), String::new(), name.to_string());
+        rows.insert(GATEWAYS.to_owned(), gateways.into_iter().map(row).collect());
         match serde_json::to_string(&rows) {
             Ok(now) if now != text => drop(crate::registry::write_cache(&file, &now)),
             _ => {}
@@ -192,4 +207,8 @@ impl Roster {
     fn file(&self, server: &ServerName) -> PathBuf {
         self.cache.join("tools").join(format!("{}.json", server.slug()))
     }
+}
+
+fn gateway_row((server, _, name): (String, String, String)) -> Option<(ServerName, ShownName)> {
+    Some((ServerName::parse(&server).ok()?, ShownName::parse(&name).ok()?))
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use kitbag_core::catalog::Part;
 use kitbag_core::config::layers::{Layer, Layered, Merged, Server, State, merge};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
 use kitbag_core::model::Resolved;
@@ -13,7 +14,8 @@ use kitbag_core::{Fault, FaultKind, Limits, Place, ServerSpec, UserId};
 
 use crate::Env;
 use crate::discover::{
-    Folder, Folders, Values, host_files, project_files, read_file, read_folder, text_of, user_folders,
+    Folder, Folders, Values, host_files, project_files, read_catalog, read_file, read_folder, text_of,
+    user_folders,
 };
 use crate::registry::{Approval, Secrets, Trust};
 
@@ -35,6 +37,8 @@ pub struct Request {
     pub user: Option<UserId>,
     /// Servers described in code; with any of them nothing else is looked at.
     pub specs: Vec<ServerSpec>,
+    /// A folder of definitions of tools; with it nothing else is looked at, and nothing is started.
+    pub catalog: Option<PathBuf>,
 }
 
 /// Why nothing could be looked at.
@@ -43,6 +47,14 @@ pub enum SetupError {
     /// A file or folder that was named is not there.
     #[error("{0} does not exist")]
     NoSuchFile(PathBuf),
+    /// A folder of definitions that cannot be read.
+    #[error("the catalog {folder} cannot be read: {error}", folder = folder.display())]
+    NoCatalog {
+        /// Which.
+        folder: PathBuf,
+        /// Why.
+        error: std::io::Error,
+    },
     /// A program nobody knows.
     #[error("unknown program {name:?}; {hint}")]
     UnknownHost {
@@ -89,6 +101,8 @@ pub struct Setup {
     pub switched_on: bool,
     /// The bounds in force.
     pub limits: Limits,
+    /// Tools that come from files instead of servers.
+    pub catalog: Vec<Part>,
     env: Env,
     dot_env: BTreeMap<String, String>,
     secrets: Secrets,
@@ -107,6 +121,14 @@ impl Setup {
             Gathered::new(&request.env, &folders, &trust, request.user.clone().unwrap_or_else(UserId::local));
         if !request.specs.is_empty() {
             return Ok(gathered.described(folders.clone(), Secrets::load(&folders), request));
+        }
+        if let Some(folder) = &request.catalog {
+            let folder = request.env.cwd().join(folder);
+            let read = read_catalog(&folder, &Limits::default());
+            let (catalog, faults) = read.map_err(|error| SetupError::NoCatalog { folder, error })?;
+            let mut setup = gathered.described(folders.clone(), Secrets::load(&folders), request);
+            setup.merged.faults = faults;
+            return Ok(Self { catalog, ..setup });
         }
         if request.configs.is_empty() {
             gathered.everything(&hosts);

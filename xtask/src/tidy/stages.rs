@@ -23,7 +23,7 @@ const ORDER: &[(&str, &[&[&str]])] = &[
     (
         "crates/kitbag/src/",
         &[
-            &["env"],
+            &["env", "tokens"],
             &["discover"],
             &["registry"],
             &["setup"],

@@ -6,7 +6,7 @@ use kitbag::execute::{CallResult, Repair};
 use kitbag::kit::speaks_of;
 use kitbag::names::lookup::Found;
 use kitbag::shape::View;
-use kitbag::{ErrorKind, Intent, Kitbag, ServerName, Size, UserId};
+use kitbag::{ErrorKind, Kitbag, Manner, ServerName, Size, ToolCall, UserId};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -116,9 +116,10 @@ async fn follow(
         // What becomes a file is not printed, and may be as large as it likes.
         (false, false) => Size::Texts,
     };
-    let intent = Intent { notes: Some(sender), meta: logs, size, ..Intent::new(&args.tool, text) };
+    let manner = Manner { notes: Some(sender), meta: logs, size, ..Manner::default() };
+    let call = ToolCall { manner, ..ToolCall::new(&args.tool, text) };
     let mut progress = Progress::new(context, &args.tool);
-    let mut work = std::pin::pin!(kit.run(view, intent));
+    let mut work = std::pin::pin!(kit.call_tool(view, call));
     let mut open = true;
     let done = loop {
         tokio::select! {

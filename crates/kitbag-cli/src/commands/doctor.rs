@@ -3,22 +3,32 @@
 use kitbag::config::layers::State;
 use kitbag::config::own::asks_for;
 use kitbag::connect::how_to_get;
-use kitbag::model::{Defaults, Link, ResolvedLink, input_variable};
+use kitbag::model::{Defaults, Link, Mode, ResolvedLink, input_variable};
+use kitbag::present::Audience;
+use kitbag::present::native::Provider;
 use kitbag::registry::Secrets;
-use kitbag::{Fault, FaultKind, Secret, ServerSpec, Setup, Severity};
+use kitbag::{Fault, FaultKind, Kitbag, Options, Secret, ServerSpec, Setup, Severity};
 use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::json;
 use crate::terminal::{BAD, GOOD, ODD, ask, is_interactive, plural, styled};
+use crate::{json, live, present};
 
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Connect, and say which tools this provider would not take: openai, openai-responses, anthropic, gemini,
+    /// gemini-openapi or generic
+    #[arg(long, value_name = "NAME", value_parser = Provider::parse)]
+    provider: Option<Provider>,
+}
 
-pub(crate) fn run(context: &mut Context, _args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let mut setup = context.setup()?;
     ask_for_inputs(context, &mut setup)?;
+    if let Some(provider) = args.provider {
+        return of_provider(context, setup, provider);
+    }
     let mut faults: Vec<Fault> = setup.faults().cloned().collect();
     for row in setup.merged.servers.iter().filter(|row| row.state == State::Used) {
         if let Some(spec) = &row.spec {
@@ -28,9 +38,33 @@ pub(crate) fn run(context: &mut Context, _args: &Args) -> Result<Exit, Failure> 
             }
         }
     }
+    let used = setup.used().count();
+    Ok(tell(context, used, faults))
+}
+
+/// What a provider would not take of what the servers offer, and what is told it otherwise.
+fn of_provider(context: &mut Context, setup: Setup, provider: Provider) -> Result<Exit, Failure> {
+    let (user, used) = (setup.user.clone(), setup.used().count() + setup.catalog.len());
+    let options = Options { wait: context.global.wait, eager: true, ..Options::default() };
+    live::block_on(async {
+        let (kit, mut faults) = Kitbag::open_with(setup, options).await?;
+        let told = live::view(context, &kit, &user).map(|view| {
+            let shown = kit.present(&view, &Audience::new(provider, Mode::Native));
+            // All that is asked for here is worth being shown.
+            let seen = |fault: Fault| Fault { severity: fault.severity.max(Severity::Warning), ..fault };
+            faults.extend(present::faults(&shown).into_iter().map(seen));
+            tell(context, used, faults)
+        });
+        kit.close().await;
+        told
+    })
+}
+
+/// Prints what is wrong, the worst first, and how much there is.
+fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
     faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity));
     let count = |severity: Severity| faults.iter().filter(|fault| fault.severity == severity).count();
-    let (errors, warnings, used) = (count(Severity::Error), count(Severity::Warning), setup.used().count());
+    let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if context.global.json {
         let faults: Vec<_> = faults.iter().map(json::fault).collect();
         context
@@ -57,7 +91,7 @@ pub(crate) fn run(context: &mut Context, _args: &Args) -> Result<Exit, Failure> 
             )
         ));
     }
-    Ok(if 0 < errors { Exit::Config } else { Exit::Done })
+    if 0 < errors { Exit::Config } else { Exit::Done }
 }
 
 /// What would keep a program from starting.

@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use clap::builder::styling::Style;
 use comfy_table::{ColumnConstraint, Row};
+use kitbag::present::gateway::Definition;
 use kitbag::shape::{Shown, View};
 use kitbag::text::{nearest, visible};
-use kitbag::{Kitbag, Options, ServerName, Setup};
+use kitbag::{Fault, Kitbag, Options, ServerName, Setup, Severity, Stage};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
+use crate::present::{Form, Way, faults, show};
 use crate::terminal::{DIM, TITLE, cell, is_shown, lines, plural, styled, table, width};
 use crate::{json, live};
 
@@ -19,7 +21,11 @@ Examples:
   kitbag tools                        every tool of every server
   kitbag tools github                 those of one server
   kitbag tools --agent coder --json   what an agent sees, with schemas
-  kitbag tools --demo                 without any server";
+  kitbag tools --as native:anthropic  as definitions for an API
+  kitbag tools --demo                 without any server
+
+Forms: native:openai, native:openai-responses, native:anthropic, native:gemini, native:gemini-openapi,
+native:generic, gateway (or gateway:openai, …), markdown, signatures, text";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -30,8 +36,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "NAME")]
     server: Vec<String>,
     /// Only those under this heading
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "form")]
     category: Option<String>,
+    /// As a model reads them: native:openai, gateway, markdown, …
+    #[arg(long = "as", value_name = "FORM", value_parser = Form::parse)]
+    form: Option<Form>,
+    #[command(flatten)]
+    way: Way,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
@@ -48,7 +59,12 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             context.faults(&faults);
         }
         kit.close().await;
-        Ok(if listed? == 0 && !faults.is_empty() { Exit::Unavailable } else { Exit::Done })
+        let is_misread = |fault: &Fault| fault.stage == Stage::Config && fault.severity == Severity::Error;
+        Ok(match listed? {
+            0 if faults.iter().any(is_misread) => Exit::Config,
+            0 if !faults.is_empty() => Exit::Unavailable,
+            _ => Exit::Done,
+        })
     })
 }
 
@@ -58,7 +74,7 @@ fn wanted(setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure
     for text in args.servers.iter().chain(&args.server) {
         let name = server_name(text)?;
         // Local tools stand beside the servers, and so does their name.
-        if text != "local" {
+        if text != "local" && setup.catalog.iter().all(|part| part.server != name) {
             super::servers::find(setup, &name)?;
         }
         only.push(name);
@@ -75,6 +91,9 @@ fn list(
     only: Option<&[ServerName]>,
 ) -> Result<usize, Failure> {
     let view = live::view(context, kit, user)?;
+    if let Some(form) = args.form {
+        return Ok(print_as(context, kit, &view, form, args.way, only));
+    }
     let of_server = |row: &&Arc<Shown>| only.is_none_or(|only| only.contains(&row.tool.server));
     let mut rows: Vec<&Shown> = view.tools().iter().filter(of_server).map(AsRef::as_ref).collect();
     if let Some(category) = &args.category {
@@ -92,6 +111,33 @@ fn list(
     }
     context.faults(view.faults());
     Ok(count)
+}
+
+/// Prints the tools as a model reads them; how many there are besides our own.
+fn print_as(
+    context: &mut Context,
+    kit: &Kitbag,
+    view: &Arc<View>,
+    form: Form,
+    way: Way,
+    only: Option<&[ServerName]>,
+) -> usize {
+    let is_asked = |shown: &Shown| only.is_none_or(|only| only.contains(&shown.tool.server));
+    let part = Arc::new(view.only(is_asked));
+    let view = if only.is_some() { &part } else { view };
+    let shown = show(kit, view, form, way);
+    if form.is_plain_gateway() {
+        context.print_json(&shown.gateways.iter().map(Definition::to_value).collect());
+    } else if form.has_definitions() {
+        context.print_json(&shown.tools);
+    } else if context.global.json {
+        context.print_json(&serde_json::json!({ "prompt": shown.prompt }));
+    } else if !shown.prompt.is_empty() {
+        context.print(shown.prompt.split('\n').map(visible).collect::<Vec<_>>().join("\n") + "\n");
+    }
+    context.faults(&faults(&shown));
+    context.faults(view.faults());
+    view.tools().iter().filter(|shown| is_theirs(shown)).count()
 }
 
 /// What reads on in results is at hand everywhere and belongs to no server.

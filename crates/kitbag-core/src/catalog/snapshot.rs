@@ -39,9 +39,11 @@ impl Names {
         self
     }
 
-    /// The same where these servers' gateways have these names.
+    /// The same where these servers' gateways have these names; of two that have one name, one keeps it.
     #[must_use]
-    pub fn holding(mut self, gateways: BTreeMap<ServerName, ShownName>) -> Self {
+    pub fn holding(mut self, mut gateways: BTreeMap<ServerName, ShownName>) -> Self {
+        let mut seen = BTreeSet::new();
+        gateways.retain(|_, name| seen.insert(name.clone()));
         self.gateways = gateways;
         self
     }

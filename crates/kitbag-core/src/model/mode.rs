@@ -22,15 +22,8 @@ pub enum Mode {
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Native,
-        Self::Gateway,
-        Self::Markdown,
-        Self::Signatures,
-        Self::Text,
-        Self::Search,
-        Self::Auto,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Native, Self::Gateway, Self::Markdown, Self::Signatures, Self::Text, Self::Search, Self::Auto];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {

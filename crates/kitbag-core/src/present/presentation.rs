@@ -105,7 +105,8 @@ impl Presentation {
             view.tools().iter().map(|shown| &**shown).filter(move |shown| mode_of(shown) == mode)
         };
         let is_a = |mode: Mode| move |server: &&Server<'_>| audience.mode_of(server.name) == mode;
-        let with_gateway: Vec<Server<'_>> = scene.servers.iter().filter(is_a(Mode::Gateway)).copied().collect();
+        let with_gateway: Vec<Server<'_>> =
+            scene.servers.iter().filter(is_a(Mode::Gateway)).copied().collect();
         let gateways = gateway::definitions(view, &with_gateway);
         let own = as_tools(&gateways, audience);
         let plain = of(Mode::Native).map(|shown| (&shown.name, &shown.tool));
@@ -174,7 +175,8 @@ impl Belt {
         });
         let unknown = scene.unknown.iter().map(|name| ((*name).to_owned(), Stands::Unknown));
         // Whatever the agent's own wishes keep from it, its user may know of.
-        let is_others = |left: &&crate::shape::LeftOut| left.trail.last().is_some_and(|step| step.rule == "agent");
+        let is_others =
+            |left: &&crate::shape::LeftOut| left.trail.last().is_some_and(|step| step.rule == "agent");
         let others = view.left_out().iter().filter(is_others);
         Self {
             local: scene.local.filter(|_| audience.mode_of_local() == Mode::Text).cloned(),

@@ -59,7 +59,10 @@ fn each_server_is_shown_in_its_own_way() {
     assert!(prompt.starts_with("# Available MCP Tools") && prompt.contains("mcp_git_read"), "{prompt}");
     assert!(prompt.contains("TOOL:") && prompt.contains("mcp_web_read: Reads a file"), "{prompt}");
     assert!(prompt.contains("(no server is configured under the name gone)"), "{prompt}");
-    assert!(!prompt.contains("mcp_fs") && !prompt.contains("mcp_docs") && !prompt.contains("note:"), "{prompt}");
+    assert!(
+        !prompt.contains("mcp_fs") && !prompt.contains("mcp_docs") && !prompt.contains("note:"),
+        "{prompt}"
+    );
 }
 
 #[test]
@@ -111,7 +114,8 @@ fn s2_11_whatever_is_shown_is_found() {
             assert!(is_found || gateways.contains(&name), "{mode:?}: {name}");
         }
         let is_told = |shown: &&Arc<crate::shape::Shown>| {
-            names(&presentation).contains(&shown.name.as_str()) || presentation.prompt.contains(shown.name.as_str())
+            names(&presentation).contains(&shown.name.as_str())
+                || presentation.prompt.contains(shown.name.as_str())
         };
         let told = view.tools().iter().filter(is_told).count();
         let expected = if mode == Mode::Gateway { 0 } else { view.tools().len() };
@@ -129,7 +133,8 @@ fn a_server_nobody_has_listed_yet_is_called_by_its_own_words() {
     let scene = Scene { servers, ..Scene::default() };
     let presentation = Presentation::new(&view, &Audience::new(Provider::Generic, Mode::Gateway), &scene);
     assert_eq!(presentation.gateways[0].name.as_str(), "mcp_cold");
-    let intent = gateway::decode(&view, "cold", r#"{"action":"execute","tool_name":"go","tool_inputs":{"a":1}}"#);
+    let intent =
+        gateway::decode(&view, "cold", r#"{"action":"execute","tool_name":"go","tool_inputs":{"a":1}}"#);
     let expected = Intent::Call { id: None, tool: "cold/go".into(), arguments: r#"{"a":1}"#.into() };
     assert_eq!(intent, expected);
 }

@@ -118,6 +118,7 @@ pub struct ViewRequest<'a> {
 pub struct View {
     snapshot: Arc<Snapshot>,
     user: UserId,
+    agent: AgentRules,
     /// Those that are listed, then those that only their full name reaches.
     all: Vec<Arc<Shown>>,
     listed: usize,
@@ -136,14 +137,10 @@ impl View {
         listed.sort_by(|(a, _), (b, _)| (a.tool.order, &a.name).cmp(&(b.tool.order, &b.name)));
         let count = listed.len();
         let all: Vec<Arc<Shown>> = listed.into_iter().chain(shadowed).map(|(shown, _)| shown).collect();
-        let lookup = Lookup::new(all.iter().map(|shown| Row {
-            shown: shown.name.clone(),
-            full: shown.full.clone(),
-            server: shown.tool.server.clone(),
-            tool: shown.tool.name.clone(),
-        }));
+        let lookup = Lookup::new(all.iter().map(|shown| row(shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
-        Ok(Self { snapshot, user, all, listed: count, lookup, left_out, faults })
+        let agent = request.agent.clone();
+        Ok(Self { snapshot, user, agent, all, listed: count, lookup, left_out, faults })
     }
 
     /// A view of nothing.
@@ -151,12 +148,26 @@ impl View {
         Self {
             snapshot: Arc::default(),
             user: user.clone(),
+            agent: AgentRules::default(),
             all: Vec::new(),
             listed: 0,
             lookup: Lookup::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
         }
+    }
+
+    /// The same with only some of its tools.
+    #[must_use]
+    pub fn only(&self, keep: impl Fn(&Shown) -> bool) -> Self {
+        let kept =
+            |tools: &[Arc<Shown>]| tools.iter().filter(|shown| keep(shown)).cloned().collect::<Vec<_>>();
+        let (mut all, shadowed) = (kept(self.tools()), kept(self.shadowed()));
+        let listed = all.len();
+        all.extend(shadowed);
+        let lookup = Lookup::new(all.iter().map(|shown| row(shown)));
+        let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
+        Self { snapshot, user, agent, all, listed, lookup, left_out: Vec::new(), faults: Vec::new() }
     }
 
     /// The snapshot it was made from.
@@ -167,6 +178,11 @@ impl View {
     /// Whose it is.
     pub fn user(&self) -> &UserId {
         &self.user
+    }
+
+    /// What its agent asked for.
+    pub fn agent(&self) -> &AgentRules {
+        &self.agent
     }
 
     /// The tools, in the order they are listed.
@@ -202,6 +218,16 @@ impl View {
     /// What is wrong with rules and names.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
+    }
+}
+
+/// All names of a tool.
+fn row(shown: &Shown) -> Row {
+    Row {
+        shown: shown.name.clone(),
+        full: shown.full.clone(),
+        server: shown.tool.server.clone(),
+        tool: shown.tool.name.clone(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use kitbag_core::names::lookup::Found;
+use kitbag_core::present::gateway::Status;
 use kitbag_core::shape::{Authorize, Decision, Shown, View};
 use kitbag_core::{ErrorKind, Limits, ServerName, Transport};
 use serde_json::Value;
@@ -13,7 +14,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::arguments::{Ready, prepare};
 use super::convert::{Converted, convert, short};
 use super::record::{Record, Records, Taken};
-use super::{CallResult, Failure, Flow, Hook, Intent, Meta, Outgoing, Repair, Results, Size};
+use super::{CallResult, Failure, Flow, Hook, Manner, Meta, Outgoing, Repair, Results, Size, ToolCall};
 use crate::connect::{Call, Link};
 use crate::local::{self, Caller, LocalTool};
 
@@ -24,6 +25,9 @@ const KEPT: usize = 16 << 10;
 pub(crate) trait Links: Sync {
     /// The link to a server, and how it is spoken to.
     fn link(&self, server: &ServerName) -> Option<(Link, Transport)>;
+
+    /// Why there is none.
+    fn why_none(&self, server: &ServerName) -> String;
 }
 
 /// Everything a call needs.
@@ -47,26 +51,26 @@ struct Answered {
 
 impl Runner<'_> {
     /// Calls a tool of a view.
-    pub(crate) async fn run(&self, view: &View, intent: Intent<'_>) -> Result<CallResult, Failure> {
+    pub(crate) async fn run(&self, view: &View, call: ToolCall<'_>) -> Result<CallResult, Failure> {
         let began = Instant::now();
-        let shown = self.resolve(view, intent.tool)?;
+        let shown = self.resolve(view, call.tool)?;
         let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
         let named = |failure: Failure| failure.of(server, tool);
         match self.permit.authorize(view.user(), &shown.tool) {
             Decision::Allow | Decision::Ask => {}
             // As if it were not there.
-            Decision::Deny(_) => return Err(not_found(view, intent.tool, Vec::new())),
+            Decision::Deny(_) => return Err(not_found(view, call.tool, Vec::new())),
         }
         let Ready { arguments, coerced, text } =
-            prepare(shown, intent.arguments, self.limits).map_err(named)?;
+            prepare(shown, call.arguments, self.limits).map_err(named)?;
         let mut outgoing = Outgoing {
             user: view.user().clone(),
             server: server.clone(),
             tool: tool.to_owned(),
             arguments,
-            meta: intent.meta.and_then(|meta| serde_json::from_str(meta.get()).ok()).unwrap_or_default(),
+            meta: call.manner.meta.and_then(|meta| serde_json::from_str(meta.get()).ok()).unwrap_or_default(),
         };
-        let mut done = self.pass(shown, &mut outgoing, text.as_deref(), &intent).await.map_err(named);
+        let mut done = self.pass(shown, &mut outgoing, text.as_deref(), &call.manner).await.map_err(named);
         if let Ok(result) = &mut done {
             result.meta.coerced = coerced;
             result.meta.took = began.elapsed();
@@ -97,7 +101,7 @@ impl Runner<'_> {
         shown: &Shown,
         outgoing: &mut Outgoing,
         given: Option<&str>,
-        intent: &Intent<'_>,
+        manner: &Manner<'_>,
     ) -> Result<CallResult, Failure> {
         let before = (!self.hooks.is_empty()).then(|| outgoing.arguments.clone());
         for hook in self.hooks {
@@ -112,12 +116,12 @@ impl Runner<'_> {
         }
         // The bytes as given travel on unless somebody changed something.
         let given = given.filter(|_| before.is_none_or(|before| before == outgoing.arguments));
-        let answered = self.send(shown, outgoing, given, intent).await?;
+        let answered = self.send(shown, outgoing, given, manner).await?;
         let mut converted = convert(&answered.raw)?;
         self.check_output(shown, &mut converted);
         // A page of a result is as large as may be already; bounded again it would never come to its end.
         let is_page = outgoing.server == *self.local && outgoing.tool == super::READ_RESULT;
-        let handle = match intent.size {
+        let handle = match manner.size {
             _ if is_page => None,
             Size::Bounded => self.results.bound(&outgoing.user, &mut converted),
             Size::Texts => self.results.bound_texts(&outgoing.user, &mut converted),
@@ -143,13 +147,13 @@ impl Runner<'_> {
         shown: &Shown,
         outgoing: &Outgoing,
         given: Option<&str>,
-        intent: &Intent<'_>,
+        manner: &Manner<'_>,
     ) -> Result<Answered, Failure> {
         if outgoing.server == *self.local {
             return self.call_local(outgoing).await;
         }
         let Some((link, transport)) = self.links.link(&outgoing.server) else {
-            return Err(Failure::new(ErrorKind::Unavailable, "its server is no longer in use"));
+            return Err(Failure::new(ErrorKind::Unavailable, self.links.why_none(&outgoing.server)));
         };
         let arguments = given.and_then(|given| RawValue::from_string(given.to_owned()).ok());
         let arguments = match arguments {
@@ -160,10 +164,15 @@ impl Runner<'_> {
         let call = Call {
             meta: meta.as_deref(),
             repeatable: shown.tool.marks.repeatable,
-            notes: intent.notes.clone(),
-            responder: intent.responder.clone(),
+            notes: manner.notes.clone(),
+            responder: manner.responder.clone(),
             ..Call::new(&outgoing.tool, &arguments)
         };
+        let (server, tool) = (|| outgoing.server.to_string(), || outgoing.tool.clone());
+        if manner.status.is_some() && !link.status().state.is_connected() {
+            manner.say(|| Status::Connecting { server: server() });
+        }
+        manner.say(|| Status::Executing { server: server(), tool: tool() });
         let reply = link.call(call).await?;
         Ok(Answered { raw: reply.result, retries: reply.retries, transport: Some(transport) })
     }

@@ -38,7 +38,7 @@ pub fn speaks_of(server: &ServerName, name: &str) -> bool {
     is_named(server, name) || is_begun(server, name)
 }
 
-fn is_named(server: &ServerName, name: &str) -> bool {
+pub(super) fn is_named(server: &ServerName, name: &str) -> bool {
     name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'))
 }
 

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 
 use super::Kitbag;
 use crate::connect::{Call, CallError, Link, Reply};
-use crate::execute::{CallResult, Failure, Intent, Links, Runner};
+use crate::execute::{CallResult, Failure, Links, Runner, ToolCall};
 
 /// An agent nobody described.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,7 +77,7 @@ impl Kitbag {
     }
 
     /// Calls a tool of a view.
-    pub async fn run(&self, view: &View, intent: Intent<'_>) -> Result<CallResult, Failure> {
+    pub async fn call_tool(&self, view: &View, call: ToolCall<'_>) -> Result<CallResult, Failure> {
         let runner = Runner {
             links: self,
             locals: &self.locals,
@@ -88,18 +88,18 @@ impl Kitbag {
             results: &self.results,
             records: &self.records,
         };
-        runner.run(view, intent).await
+        runner.run(view, call).await
     }
 
     /// Calls a tool as the local user: by name, with arguments as JSON text.
     pub async fn call(&self, tool: &str, arguments: &str) -> Result<CallResult, Failure> {
-        self.run(&self.local_view(), Intent::new(tool, arguments)).await
+        self.call_tool(&self.local_view(), ToolCall::new(tool, arguments)).await
     }
 
     /// Several calls side by side. Results stand in the order of the calls, and none waits for another's
     /// failure.
-    pub async fn run_all(&self, view: &View, intents: Vec<Intent<'_>>) -> Vec<Result<CallResult, Failure>> {
-        futures_util::future::join_all(intents.into_iter().map(|intent| self.run(view, intent))).await
+    pub async fn call_all(&self, view: &View, calls: Vec<ToolCall<'_>>) -> Vec<Result<CallResult, Failure>> {
+        futures_util::future::join_all(calls.into_iter().map(|call| self.call_tool(view, call))).await
     }
 
     /// Calls a tool by its server's own names, past every rule: what is below everything else.
@@ -127,6 +127,10 @@ impl Kitbag {
 impl Links for Kitbag {
     fn link(&self, server: &ServerName) -> Option<(Link, Transport)> {
         self.state().open.get(server).map(|opened| (opened.lease.link().clone(), opened.transport))
+    }
+
+    fn why_none(&self, server: &ServerName) -> String {
+        self.state().why_none(server).to_owned()
     }
 }
 

@@ -310,6 +310,7 @@ impl<'a> Gathered<'a> {
             searched: self.searched,
             switched_on: self.switched_on,
             limits: self.limits,
+            catalog: Vec::new(),
             env: env.clone(),
             dot_env,
             secrets,

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use kitbag::execute::Repair;
-use kitbag::{ErrorKind, Failure, Intent, Kitbag, Options, UserId};
+use kitbag::{ErrorKind, Failure, Kitbag, Options, ToolCall, UserId};
 use serde_json::{Value, json};
 
 use super::farm::Use as _;
@@ -188,9 +188,9 @@ async fn s3_20_results_stand_in_the_order_of_their_calls_and_failures_stay_alone
         ("mcp_x_add", r#"{"a":"?"}"#),
         ("mcp_y_add", r#"{"a":3,"b":4}"#),
     ];
-    let intents = calls.iter().map(|(tool, arguments)| Intent::new(tool, arguments)).collect();
+    let intents = calls.iter().map(|(tool, arguments)| ToolCall::new(tool, arguments)).collect();
     let began = Instant::now();
-    let done = kit.run_all(&view, intents).await;
+    let done = kit.call_all(&view, intents).await;
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     let ended = |done: &Result<kitbag::CallResult, Failure>| match done {
         Ok(result) => first(result).to_owned(),
@@ -224,7 +224,7 @@ async fn s3_20_no_more_calls_are_in_flight_than_the_server_may_have() {
     let view = kit.local_view();
     let link = kit.on("x");
     let most = std::sync::atomic::AtomicUsize::new(0);
-    let slow = kit.run_all(&view, (0..12).map(|_| Intent::new("mcp_x_sleep", r#"{"ms":200}"#)).collect());
+    let slow = kit.call_all(&view, (0..12).map(|_| ToolCall::new("mcp_x_sleep", r#"{"ms":200}"#)).collect());
     let watch = async {
         loop {
             most.fetch_max(link.in_flight(), std::sync::atomic::Ordering::Relaxed);

@@ -9,7 +9,7 @@ use kitbag::local::LocalTool;
 use kitbag::model::{AgentRules, Clash};
 use kitbag::names::Form;
 use kitbag::shape::View;
-use kitbag::{ErrorKind, FaultKind, Intent, Kitbag, Options, Severity, UserId};
+use kitbag::{ErrorKind, FaultKind, Kitbag, Options, Severity, ToolCall, UserId};
 use serde_json::{Value, json};
 
 use super::{Farm, calm, first, names};
@@ -32,7 +32,7 @@ fn view(kit: &Kitbag, clash: Clash, form: Form) -> Arc<View> {
 }
 
 async fn says(kit: &Kitbag, view: &View, name: &str) -> String {
-    let done = kit.run(view, Intent::new(name, r#"{"a":1,"b":2}"#)).await;
+    let done = kit.call_tool(view, ToolCall::new(name, r#"{"a":1,"b":2}"#)).await;
     done.map_or_else(|failure| failure.for_model(), |result| first(&result).to_owned())
 }
 

@@ -133,7 +133,7 @@ async fn s2_8_a_reload_disturbs_no_call_to_a_server_that_stays() {
     farm.add("y", &[]);
     let kit = farm.open(calm()).await;
     let view = kit.local_view();
-    let slow = kit.run(&view, kitbag::Intent::new("mcp_x_sleep", r#"{"ms":600}"#));
+    let slow = kit.call_tool(&view, kitbag::ToolCall::new("mcp_x_sleep", r#"{"ms":600}"#));
     let change = async {
         assert!(until(LONG, || farm.count("x", "call sleep") == 1).await);
         farm.add("y", &["--tools", "1"]);
@@ -143,7 +143,7 @@ async fn s2_8_a_reload_disturbs_no_call_to_a_server_that_stays() {
     let (slow, ()) = tokio::join!(slow, change);
     assert_eq!(first(&slow.unwrap()), "slept 600 ms");
     // A view that somebody still holds is as good as it was.
-    let old = kit.run(&view, kitbag::Intent::new("mcp_x_add", r#"{"a":1,"b":1}"#)).await.unwrap();
+    let old = kit.call_tool(&view, kitbag::ToolCall::new("mcp_x_add", r#"{"a":1,"b":1}"#)).await.unwrap();
     assert_eq!(first(&old), "2");
     farm.close(kit).await;
 }

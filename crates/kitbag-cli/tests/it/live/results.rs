@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use kitbag::execute::{CallResult, READ_RESULT};
 use kitbag::model::AgentRules;
-use kitbag::{ErrorKind, Failure, Intent, Kitbag, Limits, Size, Transport, UserId};
+use kitbag::{ErrorKind, Failure, Kitbag, Limits, Manner, Size, ToolCall, Transport, UserId};
 use serde_json::{Value, json};
 
 use super::{Farm, calm, first};
@@ -177,8 +177,11 @@ async fn pages(kit: &Kitbag, handle: &str) -> String {
 async fn t27_a_large_result_comes_in_part_and_the_rest_by_page() {
     let farm = Farm::of("x", &["--fault", "c10"]);
     let kit = farm.open(small()).await;
-    let whole = Intent { size: Size::Whole, ..Intent::new("mcp_x_huge", r#"{"size":123457}"#) };
-    let whole = kit.run(&kit.local_view(), whole).await.unwrap();
+    let whole = ToolCall {
+        manner: Manner { size: Size::Whole, ..Manner::default() },
+        ..ToolCall::new("mcp_x_huge", r#"{"size":123457}"#)
+    };
+    let whole = kit.call_tool(&kit.local_view(), whole).await.unwrap();
     assert_eq!((first(&whole).len(), &whole.meta.handle), (123_457, &None));
     let result = kit.call("mcp_x_huge", r#"{"size":123457}"#).await.unwrap();
     let handle = result.meta.handle.clone().unwrap();
@@ -249,7 +252,7 @@ async fn t27_handles_are_for_their_user_and_for_nothing_else() {
     let handle = result.meta.handle.unwrap();
     let eve = kit.view(&UserId::parse("eve").unwrap(), &AgentRules::default()).unwrap();
     let read = |handle: &str| json!({"handle": handle}).to_string();
-    let theirs = kit.run(&eve, Intent::new(READ_RESULT, &read(&handle))).await.unwrap();
+    let theirs = kit.call_tool(&eve, ToolCall::new(READ_RESULT, &read(&handle))).await.unwrap();
     assert!(theirs.is_error && model_text(&theirs).contains("there is no result"), "{theirs:?}");
     let long = "f".repeat(100_000);
     let zeros = "0".repeat(32);

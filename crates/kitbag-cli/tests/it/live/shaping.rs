@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use kitbag::catalog::Tool;
 use kitbag::model::AgentRules;
 use kitbag::shape::{Authorize, Decision, EditSchema, KeepIf, Rule, RuleError, Shaper, Verdict};
-use kitbag::{ErrorKind, FaultKind, Intent, Kitbag, Options, UserId};
+use kitbag::{ErrorKind, FaultKind, Kitbag, Options, ToolCall, UserId};
 use serde_json::{Value, json};
 
 use super::farm::Use as _;
@@ -219,12 +219,12 @@ async fn is_out_of_reach(farm: &Farm, kit: &Kitbag, agent: &AgentRules) {
     let view = kit.view(&UserId::local(), agent).unwrap();
     assert!(!names(&view).contains(&"mcp_x_add".to_owned()));
     for name in NAMES_OF_ADD {
-        let failure = kit.run(&view, Intent::new(name, r#"{"a":1,"b":2}"#)).await.unwrap_err();
+        let failure = kit.call_tool(&view, ToolCall::new(name, r#"{"a":1,"b":2}"#)).await.unwrap_err();
         assert_eq!(failure.kind, ErrorKind::NotFound, "{name}: {failure}");
         assert!(!failure.for_model().contains("mcp_x_add?"), "{}", failure.for_model());
     }
     assert_eq!(farm.count("x", "call add"), 0);
-    kit.run(&view, Intent::new("mcp_x_echo", r#"{"message":"hi"}"#)).await.unwrap();
+    kit.call_tool(&view, ToolCall::new("mcp_x_echo", r#"{"message":"hi"}"#)).await.unwrap();
 }
 
 #[tokio::test]
@@ -268,10 +268,10 @@ async fn s2_15_an_agents_wishes_bind_its_calls_and_nobody_elses() {
     assert_eq!(names(&view), ["kitbag_read_result", "mcp_x_echo", "mcp_x_env"]);
     is_out_of_reach(&farm, &kit, &reader).await;
     let only_y = kit.view(&UserId::local(), &kit.agent("only-y").unwrap()).unwrap();
-    let of_x = kit.run(&only_y, Intent::new("mcp_x_echo", r#"{"message":"hi"}"#)).await.unwrap_err();
+    let of_x = kit.call_tool(&only_y, ToolCall::new("mcp_x_echo", r#"{"message":"hi"}"#)).await.unwrap_err();
     assert_eq!(of_x.kind, ErrorKind::NotFound, "{of_x}");
     // Unambiguous now that only one server is left.
-    let result = kit.run(&only_y, Intent::new("add", r#"{"a":1,"b":2}"#)).await.unwrap();
+    let result = kit.call_tool(&only_y, ToolCall::new("add", r#"{"a":1,"b":2}"#)).await.unwrap();
     assert_eq!((first(&result), result.meta.server.as_str()), ("3", "y"));
     let broken = kit.view(&UserId::local(), &kit.agent("broken").unwrap()).unwrap();
     assert_eq!(names(&broken), ["kitbag_read_result"], "rather nothing than everything");
@@ -301,7 +301,7 @@ async fn s1_19_what_is_denied_is_invisible_and_uncallable() {
     let kit = farm.open_with(options).await;
     is_out_of_reach(&farm, &kit, &AgentRules::default()).await;
     let roots = kit.view(&UserId::parse("root").unwrap(), &AgentRules::default()).unwrap();
-    let sum = kit.run(&roots, Intent::new("add", r#"{"a":1,"b":2}"#)).await.unwrap();
+    let sum = kit.call_tool(&roots, ToolCall::new("add", r#"{"a":1,"b":2}"#)).await.unwrap();
     assert_eq!(first(&sum), "3");
     // The words are those of a tool that does not exist.
     let words = |failure: kitbag::Failure| failure.for_model();
@@ -331,7 +331,7 @@ async fn s1_19_what_is_denied_later_is_not_called_through_an_older_view() {
     let switch = Arc::new(Switch::default());
     let kit = farm.open_with(Options { permit: Some(switch.clone()), ..farm.options(calm()) }).await;
     let view = kit.local_view();
-    let add = || kit.run(&view, Intent::new("mcp_x_add", r#"{"a":1,"b":2}"#));
+    let add = || kit.call_tool(&view, ToolCall::new("mcp_x_add", r#"{"a":1,"b":2}"#));
     add().await.unwrap();
     switch.0.store(true, Ordering::Relaxed);
     let denied = add().await.unwrap_err();

@@ -8,8 +8,8 @@ use super::tools::of;
 use super::*;
 use crate::catalog::Away;
 use crate::model::AgentRules;
-use crate::names::{Form, gateways};
 use crate::names::lookup::Found;
+use crate::names::{Form, gateways};
 use crate::present::Intent;
 use crate::present::fixture::{recorded_view, server, shaped, snapshot, view};
 

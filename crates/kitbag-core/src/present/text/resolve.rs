@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Toolbelt;
 use crate::names::lookup::Found;
+use crate::names::{Form, ShownName};
 use crate::shape::{Shown, View};
 use crate::text::visible;
 
@@ -76,7 +77,13 @@ fn own<'a>(belt: &Toolbelt<'a>, name: &str) -> Option<&'a Arc<Shown>> {
 fn missing(belt: &Toolbelt<'_>, name: &str, undeclared: Option<&Arc<Shown>>, near: Vec<&str>) -> String {
     let shown: String = visible(name).chars().take(LONGEST).collect();
     let elsewhere = undeclared.map(|shown| shown.tool.server.as_str()).or_else(|| {
-        let is_meant = |(server, tool): &&(&str, &str)| *tool == name || format!("{server}/{tool}") == name;
+        let full = ShownName::parse(name).ok();
+        let full = full.and_then(|name| belt.view.snapshot().names().table(Form::Full).pair(&name));
+        let is_meant = |(server, tool): &&(&str, &str)| {
+            *tool == name
+                || format!("{server}/{tool}") == name
+                || full.is_some_and(|(own, called)| (own.as_str(), called.as_str()) == (*server, *tool))
+        };
         belt.others.iter().find(is_meant).map(|(server, _)| *server)
     });
     if let Some(server) = elsewhere {

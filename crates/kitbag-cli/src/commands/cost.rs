@@ -1,0 +1,163 @@
+//! `kitbag cost`: what tools take of a model's room, by server and by the way they are shown.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use kitbag::execute::READ_RESULT;
+use kitbag::shape::View;
+use kitbag::tokens::count;
+use kitbag::{Kitbag, Options, ServerName, UserId};
+use serde_json::{Value, json};
+
+use crate::context::{Context, server_name};
+use crate::exit::{Exit, Failure};
+use crate::live;
+use crate::present::{Form, Way, show};
+use crate::terminal::{DIM, is_shown, lines, styled, table};
+
+const EXAMPLES: &str = "\
+Examples:
+  kitbag cost                              every server
+  kitbag cost github --tools               every tool of one
+  kitbag cost --as native:openai --whole   as servers wrote their definitions
+
+Counted by o200k, the encoding of OpenAI's models: for others it is an estimate.";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Only of these servers
+    servers: Vec<String>,
+    /// Shown in this way (repeatable); in the usual ways otherwise
+    #[arg(long = "as", value_name = "FORM", value_parser = Form::parse)]
+    form: Vec<Form>,
+    /// Every tool by itself
+    #[arg(long)]
+    tools: bool,
+    #[command(flatten)]
+    way: Way,
+}
+
+/// What one row counts.
+struct Row {
+    server: String,
+    tool: Option<String>,
+    tools: usize,
+    tokens: Vec<usize>,
+}
+
+pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    let setup = context.setup()?;
+    live::say_if_off(context, &setup);
+    let only = args.servers.iter().map(|text| server_name(text)).collect::<Result<Vec<_>, _>>()?;
+    for name in only.iter().filter(|name| setup.catalog.iter().all(|part| part.server != **name)) {
+        super::servers::find(&setup, name)?;
+    }
+    let (user, local) = (setup.user.clone(), live::demo(context, &setup));
+    let wanted = (!only.is_empty()).then(|| only.clone());
+    let options =
+        Options { wait: context.global.wait, only: wanted, eager: true, local, ..Options::default() };
+    live::block_on(async {
+        let (kit, faults) = Kitbag::open_with(setup, options).await?;
+        let printed = print(context, &kit, &user, args, &only);
+        context.faults(&faults);
+        kit.close().await;
+        printed.map(|()| Exit::Done)
+    })
+}
+
+fn print(
+    context: &mut Context,
+    kit: &Kitbag,
+    user: &UserId,
+    args: &Args,
+    only: &[ServerName],
+) -> Result<(), Failure> {
+    let view = live::view(context, kit, user)?;
+    let forms = forms(context, args);
+    let servers: BTreeSet<&ServerName> = view.tools().iter().map(|shown| &shown.tool.server).collect();
+    let mut rows = Vec::new();
+    for server in servers.into_iter().filter(|server| only.is_empty() || only.contains(server)) {
+        let part = view.only(|shown| shown.tool.server == *server && shown.name.as_str() != READ_RESULT);
+        if part.tools().is_empty() {
+            continue;
+        }
+        if args.tools {
+            for shown in part.tools() {
+                let one = part.only(|other| other.name == shown.name);
+                let tool = Some(shown.tool.name.to_string());
+                rows.push(row(kit, server.as_str(), tool, one, &forms, args.way));
+            }
+        } else {
+            rows.push(row(kit, server.as_str(), None, part, &forms, args.way));
+        }
+    }
+    if context.global.json {
+        context.print_json(&as_json(&rows, &forms));
+        return Ok(());
+    }
+    let all = view.only(|shown| {
+        shown.name.as_str() != READ_RESULT && (only.is_empty() || only.contains(&shown.tool.server))
+    });
+    rows.push(row(kit, "all", None, all, &forms, args.way));
+    context.print(as_table(&rows, &forms, args.tools));
+    if is_shown() && !context.global.quiet {
+        context.print(format!("\n{}\n", styled(DIM, "tokens by o200k; an estimate for other vendors")));
+    }
+    Ok(())
+}
+
+/// Those that were asked for, else all, else as many as a terminal has room for.
+fn forms(context: &Context, args: &Args) -> Vec<Form> {
+    let usual = ["native:openai", "native:anthropic", "native:gemini", "gateway", "markdown", "signatures"];
+    if !args.form.is_empty() {
+        return args.form.clone();
+    }
+    let is_usual = |form: &Form| context.global.json || usual.contains(&form.to_string().as_str());
+    // A gateway stands for a server, whichever of its tools is looked at.
+    let is_told = |form: &Form| !args.tools || form.to_string() != "gateway";
+    Form::all().filter(is_usual).filter(is_told).collect()
+}
+
+fn row(kit: &Kitbag, server: &str, tool: Option<String>, view: View, forms: &[Form], way: Way) -> Row {
+    let view = Arc::new(view);
+    let tokens = |form: &Form| {
+        let shown = show(kit, &view, *form, way);
+        if form.has_definitions() { count(&shown.tools.to_string()) } else { count(&shown.prompt) }
+    };
+    let tokens = forms.iter().map(tokens).collect();
+    Row { server: server.to_owned(), tool, tools: view.tools().len(), tokens }
+}
+
+fn as_json(rows: &[Row], forms: &[Form]) -> Value {
+    let cells = rows.iter().flat_map(|row| {
+        forms.iter().zip(&row.tokens).map(move |(form, tokens)| {
+            let mut cell = json!({"server": row.server, "presentation": form.to_string(),
+                "tools": row.tools, "tokens": tokens});
+            if let Some(tool) = &row.tool {
+                cell["tool"] = tool.as_str().into();
+            }
+            cell
+        })
+    });
+    cells.collect()
+}
+
+fn as_table(rows: &[Row], forms: &[Form], by_tool: bool) -> String {
+    let mut table = table();
+    let title = |form: &Form| {
+        let name = form.to_string();
+        name.strip_prefix("native:").unwrap_or(&name).to_uppercase()
+    };
+    let second = if by_tool { "TOOL" } else { "TOOLS" };
+    table.set_header(["SERVER".to_owned(), second.to_owned()].into_iter().chain(forms.iter().map(title)));
+    for row in rows {
+        let second = row.tool.clone().unwrap_or_else(|| row.tools.to_string());
+        table
+            .add_row([row.server.clone(), second].into_iter().chain(row.tokens.iter().map(usize::to_string)));
+    }
+    for column in table.column_iter_mut().skip(if by_tool { 2 } else { 1 }) {
+        column.set_cell_alignment(comfy_table::CellAlignment::Right);
+    }
+    lines(&table)
+}

@@ -1,0 +1,98 @@
+//! `kitbag prompt`: the tools as text, ready to be put into a prompt.
+
+use kitbag::model::Mode;
+use kitbag::present::markdown::{Examples, Grouping, system_form, user_form};
+use kitbag::present::native::Provider;
+use kitbag::text::visible;
+use kitbag::{Kitbag, Options, UserId};
+use serde_json::json;
+
+use crate::context::Context;
+use crate::exit::{Exit, Failure};
+use crate::live;
+use crate::present::{Form, Way, Wrapper, faults};
+
+const EXAMPLES: &str = "\
+Examples:
+  kitbag prompt                          every tool, as Markdown
+  kitbag prompt --form system            the same as part of a system prompt
+  kitbag prompt --as signatures          one line a tool
+  kitbag prompt --as text --agent chat   for a model without tool calling";
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// How: markdown, signatures or text; as kitbag.toml says otherwise
+    #[arg(long = "as", value_name = "FORM", value_parser = Form::parse_text)]
+    form: Option<Form>,
+    /// What it is put into
+    #[arg(long = "form", value_enum, value_name = "PLACE")]
+    wrapper: Option<Wrapper>,
+    /// What tools stand under
+    #[arg(long, value_enum, value_name = "HEADING")]
+    group: Option<Group>,
+    /// Show an example of every tool, made from its schema where none is written down
+    #[arg(long)]
+    examples: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Group {
+    /// Their server
+    Server,
+    /// Their category
+    Category,
+    /// Whether they read, change or destroy
+    Effect,
+}
+
+pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    let setup = context.setup()?;
+    live::say_if_off(context, &setup);
+    let (user, local) = (setup.user.clone(), live::demo(context, &setup));
+    let options = Options { wait: context.global.wait, eager: true, local, ..Options::default() };
+    live::block_on(async {
+        let (kit, faults) = Kitbag::open_with(setup, options).await?;
+        let printed = print(context, &kit, &user, args);
+        // A server that is away takes its tools along, never the prompt.
+        context.faults(&faults);
+        kit.close().await;
+        printed.map(|()| Exit::Done)
+    })
+}
+
+fn print(context: &mut Context, kit: &Kitbag, user: &UserId, args: &Args) -> Result<(), Failure> {
+    let view = live::view(context, kit, user)?;
+    let mut audience = match args.form {
+        Some(form) => form.audience(kit, &view, Way::default()),
+        None => kit.audience(view.agent(), Provider::OpenAiChat),
+    };
+    // What is to be printed is a text; where none is asked for, it is this one.
+    if !matches!(audience.mode, Mode::Markdown | Mode::Signatures | Mode::Text) {
+        audience.mode = Mode::Markdown;
+    }
+    if let Some(group) = args.group {
+        audience.markdown.grouping = match group {
+            Group::Server => Grouping::Server,
+            Group::Category => Grouping::Category,
+            Group::Effect => Grouping::Effect,
+        };
+    }
+    if args.examples {
+        audience.markdown.examples = Examples::Generated;
+    }
+    let shown = kit.present(&view, &audience);
+    let text = match args.wrapper {
+        Some(Wrapper::System) => system_form(&shown.prompt),
+        Some(Wrapper::User) => user_form(&shown.prompt),
+        None => shown.prompt.clone(),
+    };
+    if context.global.json {
+        context.print_json(&json!({"prompt": text, "tokens": kitbag::tokens::count(&text)}));
+    } else if !text.is_empty() {
+        let lines: Vec<String> = text.split('\n').map(visible).collect();
+        context.print(lines.join("\n") + "\n");
+    }
+    context.faults(&faults(&shown));
+    Ok(())
+}

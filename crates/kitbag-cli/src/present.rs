@@ -1,0 +1,129 @@
+//! Ways to show tools, as they are typed and as they are printed.
+
+use std::fmt;
+use std::sync::Arc;
+
+use clap::ValueEnum;
+use kitbag::model::Mode;
+use kitbag::present::native::{Note, Provider, Quarantined, Slim, Strict};
+use kitbag::present::{Audience, Presentation};
+use kitbag::shape::View;
+use kitbag::text::{nearest, visible};
+use kitbag::{Fault, FaultKind, Kitbag, Stage};
+
+/// A way to show tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    mode: Mode,
+    /// Whose definitions; nobody's in particular where it is not said.
+    provider: Option<Provider>,
+}
+
+impl Form {
+    /// All that can be asked for, in the order they are told.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        let native = Provider::ALL.map(|provider| Self { mode: Mode::Native, provider: Some(provider) });
+        let plain = |mode| Self { mode, provider: None };
+        native.into_iter().chain([Mode::Gateway, Mode::Markdown, Mode::Signatures, Mode::Text].map(plain))
+    }
+
+    /// By its name.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Some(found) = Self::all().find(|form| form.to_string() == text) {
+            return Ok(found);
+        }
+        if let Some(provider) = text.strip_prefix("gateway:") {
+            let provider = Provider::parse(provider).map_err(|unknown| unknown.to_string())?;
+            return Ok(Self { mode: Mode::Gateway, provider: Some(provider) });
+        }
+        let names: Vec<String> = Self::all().map(|form| form.to_string()).collect();
+        let near = nearest(text, names.iter().map(String::as_str));
+        let near = near.map(|near| format!("did you mean {near}? ")).unwrap_or_default();
+        Err(format!("{near}there are {}", names.join(", ")))
+    }
+
+    /// The text forms among them.
+    pub(crate) fn parse_text(text: &str) -> Result<Self, String> {
+        match Self::parse(text) {
+            Ok(form) if !form.has_definitions() => Ok(form),
+            _ => Err("there are markdown, signatures, text".to_owned()),
+        }
+    }
+
+    /// Whether tools are shown as definitions rather than as words.
+    pub(crate) fn has_definitions(self) -> bool {
+        matches!(self.mode, Mode::Native | Mode::Gateway)
+    }
+
+    /// Whether it is the gateway as MCP itself would define it.
+    pub(crate) fn is_plain_gateway(self) -> bool {
+        self.mode == Mode::Gateway && self.provider.is_none()
+    }
+
+    /// Whoever reads all tools in this way.
+    pub(crate) fn audience(self, kit: &Kitbag, view: &View, way: Way) -> Audience {
+        let provider = self.provider.unwrap_or(Provider::OpenAiChat);
+        let mut audience = kit.audience(view.agent(), provider);
+        audience.mode = self.mode;
+        audience.servers.clear();
+        if way.strict {
+            audience.native.strict = Strict::WithinBudget;
+        }
+        if way.whole {
+            audience.native.slim = Slim::Off;
+        }
+        audience
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.provider {
+            Some(provider) => write!(f, "{}:{provider}", self.mode.as_str()),
+            None => f.write_str(self.mode.as_str()),
+        }
+    }
+}
+
+/// How definitions are written.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct Way {
+    /// Hold the model to the schemas, where the provider can and its budget lasts
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Leave definitions as servers wrote them, with all that tells a model nothing
+    #[arg(long)]
+    pub(crate) whole: bool,
+}
+
+/// What a text is put into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Wrapper {
+    /// A system prompt
+    System,
+    /// The end of a user's prompt
+    User,
+}
+
+/// What a provider would not take, and what had to be said otherwise.
+pub(crate) fn faults(shown: &Presentation) -> Vec<Fault> {
+    let quarantined = shown.quarantined.iter().map(|quarantined: &Quarantined| {
+        let message = format!("the tool {} is not shown: {}", quarantined.tool, quarantined.why);
+        let fault = Fault::warning(FaultKind::BadTool, message).of(&quarantined.server);
+        Fault { stage: Stage::Present, tool: Some(quarantined.tool.clone()), ..fault }
+    });
+    let notes = shown.notes.iter().map(|note: &Note| {
+        let (kind, text) = (FaultKind::BadTool, visible(&note.text));
+        let fault = match &note.tool {
+            Some(tool) => Fault::note(kind, format!("{tool}: {text}")),
+            None => Fault::warning(kind, text),
+        };
+        Fault { stage: Stage::Present, ..fault }
+    });
+    quarantined.chain(notes).collect()
+}
+
+/// A view as one way shows it.
+pub(crate) fn show(kit: &Kitbag, view: &Arc<View>, form: Form, way: Way) -> Arc<Presentation> {
+    kit.present(view, &form.audience(kit, view, way))
+}

@@ -1,0 +1,230 @@
+//! `tools --as`, `prompt`, `cost`, `doctor --provider` and `--catalog`, as a shell sees them.
+
+use serde_json::{Value, json};
+
+use super::Farm;
+use super::cli_tools::check_harmless;
+use super::farm::corpus;
+use crate::house::House;
+
+/// A folder with the recorded tools of these servers.
+fn catalog(house: &House, servers: &[&str]) -> String {
+    for server in servers {
+        house.put(&format!("catalog/{server}.json"), std::fs::read(corpus(server)).unwrap());
+    }
+    house.at("catalog")
+}
+
+#[test]
+fn tools_in_every_way_a_model_reads_them() {
+    let house = House::new();
+    let folder = catalog(&house, &["time", "git"]);
+    let of = |form: &str| house.run(&["tools", "--catalog", &folder, "--as", form]).exits(0);
+    let name =
+        |form: &str, path: &str| of(form).json().pointer(path).and_then(Value::as_str).map(str::to_owned);
+    let mine = Some("kitbag_read_result".to_owned());
+    for (form, path) in [
+        ("native:openai", "/0/function/name"),
+        ("native:openai-responses", "/0/name"),
+        ("native:anthropic", "/0/name"),
+        ("native:gemini", "/0/functionDeclarations/0/name"),
+        ("native:gemini-openapi", "/0/functionDeclarations/0/name"),
+        ("native:generic", "/0/name"),
+    ] {
+        assert_eq!(name(form, path), mine, "{form}");
+    }
+    assert_eq!(name("gateway", "/0/name"), Some("mcp_git".into()));
+    assert_eq!(name("gateway:openai", "/2/function/name"), Some("mcp_time".into()));
+    for (form, words) in [
+        ("markdown", "### mcp_time_get_current_time"),
+        ("signatures", "mcp_time_get_current_time(timezone: string)"),
+        ("text", "mcp_time_get_current_time: "),
+    ] {
+        let text = of(form).out;
+        assert!(text.contains(words), "{form}: {text}");
+        check_harmless(&text);
+    }
+    let strict =
+        house.run(&["tools", "time", "--catalog", &folder, "--as", "native:openai", "--strict"]).exits(0);
+    assert_eq!(strict.json()[0]["function"]["strict"], true);
+    let whole =
+        house.run(&["tools", "git", "--catalog", &folder, "--as", "native:openai", "--whole"]).exits(0);
+    assert!(whole.out.len() > of("native:openai").out.len() / 2);
+    let one = house.run(&["tools", "git", "--catalog", &folder, "--as", "signatures"]).exits(0).out;
+    assert!(one.contains("mcp_git_git_status(") && !one.contains("mcp_time"), "{one}");
+}
+
+#[test]
+fn an_unknown_form_names_those_there_are() {
+    let house = House::new();
+    let folder = catalog(&house, &["time"]);
+    house
+        .run(&["tools", "--catalog", &folder, "--as", "native:opnai"])
+        .fails(2, "did you mean native:openai?");
+    house.run(&["tools", "--catalog", &folder, "--as", "xml"]).fails(2, "native:gemini-openapi");
+    house.run(&["tools", "--catalog", &folder, "--as", "gateway:ant"]).fails(2, "anthropic");
+    house.run(&["prompt", "--catalog", &folder, "--as", "gateway"]).fails(2, "markdown, signatures, text");
+    house.run(&["prompt", "--catalog", &folder, "--form", "both"]).fails(2, "system");
+    house
+        .run(&["doctor", "--catalog", &folder, "--provider", "antropic"])
+        .fails(2, "did you mean \"anthropic\"?");
+}
+
+#[test]
+fn s2_4_a_prompt_stands_in_its_place() {
+    let house = House::new();
+    let folder = catalog(&house, &["time"]);
+    let of = |args: &[&str]| {
+        let all: Vec<&str> = ["prompt", "--catalog", folder.as_str()].iter().chain(args).copied().collect();
+        house.run(&all).exits(0).out
+    };
+    assert!(of(&[]).starts_with("# Available MCP Tools\n"));
+    assert!(of(&["--form", "system"]).starts_with("## MCP Tools Available\n"));
+    assert!(of(&["--form", "user"]).starts_with("\n\n---\n\n# Available MCP Tools\n"));
+    assert!(of(&["--as", "text"]).contains("TOOL: <name>"));
+    assert!(of(&["--examples"]).contains("Example"), "{}", of(&["--examples"]));
+    assert!(of(&["--group", "effect"]).contains("## "), "{}", of(&["--group", "effect"]));
+    let json: Value = serde_json::from_str(&of(&["--json"])).unwrap();
+    assert!(json["prompt"].as_str().unwrap().contains("mcp_time_") && 100 < json["tokens"].as_u64().unwrap());
+}
+
+#[test]
+fn s2_6_s2_7_without_mcp_the_prompt_is_empty_and_one_bad_server_takes_only_its_own() {
+    let farm = Farm::of("good", &[]);
+    let bad = json!({"mcpServers": {"good": serde_json::from_str::<Value>(&farm.house.text("kit/config/mcp.json")).unwrap()["mcpServers"]["good"],
+        "bad": {"command": "no-such-program-at-all"}}});
+    farm.house.put("kit/config/mcp.json", bad.to_string());
+    let prompt = farm.house.run(&["prompt", "--form", "system"]).exits(0);
+    assert!(prompt.out.contains("mcp_good_add") && !prompt.out.contains("bad"), "{}", prompt.out);
+    assert!(prompt.err.contains("bad"), "{}", prompt.err);
+    for form in [None, Some("system"), Some("user")] {
+        let mut args = vec!["prompt"];
+        args.extend(form.iter().flat_map(|form| ["--form", *form]));
+        let off = farm.house.ask(&args).env("AGENT_ENABLE_MCP", "off").run().exits(0);
+        assert_eq!(off.out, "", "{form:?}");
+    }
+    let off =
+        farm.house.ask(&["tools", "--as", "native:openai"]).env("AGENT_ENABLE_MCP", "off").run().exits(0);
+    assert_eq!(off.json(), json!([]));
+    farm.is_empty();
+}
+
+#[test]
+fn s2_1_the_seed_s_server_gives_the_seed_s_text() {
+    let farm = Farm::new();
+    let seed = format!("{}/../../testdata/seeds/filesystem.md", env!("CARGO_MANIFEST_DIR"));
+    let path = |what: &str| json!({"type": "string", "description": format!("Path to the file to {what}")});
+    let content = json!({"type": "string", "description": "Content to write"});
+    let tools = json!([
+        {"name": "read_file", "description": "Read contents of a file", "inputSchema": {"type": "object",
+            "properties": {"path": path("read")}, "required": ["path"]}},
+        {"name": "write_file", "description": "Write contents to a file", "inputSchema": {"type": "object",
+            "properties": {"path": path("write"), "content": content}, "required": ["path", "content"]}},
+    ]);
+    farm.add_echo("filesystem", &tools);
+    assert_eq!(farm.house.run(&["prompt"]).exits(0).out, std::fs::read_to_string(seed).unwrap());
+    farm.is_empty();
+}
+
+#[test]
+fn a_configured_way_is_the_one_that_is_printed() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[present]\nmode = \"signatures\"\n[agents.chat]\nmode = \"text\"\n");
+    let text = farm.house.run(&["prompt"]).exits(0).out;
+    assert!(text.lines().any(|line| line.starts_with("mcp_x_add(")), "{text}");
+    let text = farm.house.run(&["prompt", "--agent", "chat"]).exits(0).out;
+    assert!(text.contains("TOOL: <name>"), "{text}");
+    farm.settings("[present]\nmode = \"signature\"\n");
+    let wrong = farm.house.run(&["prompt"]).exits(0);
+    assert!(wrong.err.contains("signatures") && wrong.err.contains("kitbag.toml"), "{}", wrong.err);
+    farm.is_empty();
+}
+
+#[test]
+fn cost_counts_by_server_tool_and_presentation() {
+    let house = House::new();
+    let folder = catalog(&house, &["time", "git"]);
+    let rows = house.run(&["cost", "--catalog", &folder, "--json"]).exits(0).json();
+    let find = |server: &str, form: &str| {
+        let fits = |row: &&Value| row["server"] == server && row["presentation"] == form;
+        rows.as_array().unwrap().iter().find(fits).map(|row| row["tokens"].as_u64().unwrap()).unwrap()
+    };
+    assert_eq!(rows.as_array().unwrap().len(), 20, "two servers, ten forms");
+    assert!(find("git", "signatures") < find("git", "native:openai"));
+    assert!(find("git", "gateway") < find("git", "signatures"));
+    // Counted independently with another implementation of o200k.
+    assert_eq!((find("time", "native:openai"), find("time", "signatures")), (253, 81));
+    let tools = house.run(&["cost", "time", "--tools", "--catalog", &folder, "--json"]).exits(0).json();
+    assert!(tools.as_array().unwrap().iter().any(|row| row["tool"] == "convert_time"));
+    let table = house.run(&["cost", "--catalog", &folder]).exits(0).out;
+    assert!(table.lines().last().unwrap().trim().starts_with("all "), "{table}");
+    assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+    house.run(&["cost", "tim", "--catalog", &folder]).fails(5, "tim");
+}
+
+#[test]
+fn a_catalog_of_files_stands_alone() {
+    let farm = Farm::of("running", &[]);
+    let folder = catalog(&farm.house, &["time"]);
+    let rows = farm.house.run(&["tools", "--catalog", &folder, "--json"]).exits(0);
+    assert!(rows.out.contains("mcp_time_convert_time") && !rows.out.contains("running"), "{}", rows.out);
+    assert_eq!(farm.count("running", "start"), 0, "nothing is started");
+    farm.house.run(&["show", "time/convert_time", "--catalog", &folder]).exits(0);
+    let call = [
+        "call",
+        "time/convert_time",
+        "--catalog",
+        &folder,
+        "source_timezone=a",
+        "target_timezone=b",
+        "time=1",
+    ];
+    farm.house.run(&call).fails(4, "no server runs behind it");
+    farm.house.run(&["tools", "--catalog", &folder, "--config", "x.json"]).fails(2, "--config");
+    farm.house.run(&["tools", "--catalog", &farm.house.at("nowhere")]).fails(2, "--catalog");
+}
+
+#[test]
+fn a_bad_file_of_a_catalog_costs_itself() {
+    let house = House::new();
+    let folder = catalog(&house, &["time"]);
+    house.put("catalog/broken.json", "[{\"name\": ");
+    house.put("catalog/words.json", "\"tools\"");
+    house.put("catalog/answer.json", r#"{"tools": [{"name": "fine"}, {"nameless": 1}]}"#);
+    house.put("catalog/notes.txt", "not looked at");
+    let ran = house.run(&["tools", "--catalog", &folder]).exits(0);
+    assert!(ran.out.contains("mcp_time_convert_time") && ran.out.contains("mcp_answer_fine"), "{}", ran.out);
+    for words in ["broken.json", "not valid JSON", "words.json", "no list of definitions", "has no name"] {
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+    house.put("empty/readme.md", "");
+    let empty = house.run(&["tools", "--catalog", &house.at("empty")]);
+    assert!(empty.err.contains("no .json file"), "{}", empty.err);
+}
+
+#[test]
+fn s1_18_doctor_says_what_a_provider_would_not_take() {
+    let house = House::new();
+    let folder = catalog(&house, &["time"]);
+    house.run(&["doctor", "--catalog", &folder, "--provider", "anthropic"]).exits(0);
+    // A definition that doubles at every reference is more than a form without references can hold.
+    let mut definitions = serde_json::Map::new();
+    for level in 0..20 {
+        let next = json!({"$ref": format!("#/$defs/d{}", level + 1)});
+        definitions
+            .insert(format!("d{level}"), json!({"type": "object", "properties": {"a": next, "b": next}}));
+    }
+    definitions.insert("d20".into(), json!({"type": "string"}));
+    let tools = json!([{"name": "bomb", "inputSchema": {"type": "object", "$defs": definitions,
+        "properties": {"x": {"$ref": "#/$defs/d0"}}}}, {"name": "fine"}]);
+    house.put("catalog/odd.json", tools.to_string());
+    let args = ["doctor", "--catalog", &folder, "--provider", "gemini-openapi", "--json"];
+    let json = house.run(&args).exits(0).json();
+    let fault = json["faults"].as_array().unwrap().iter().find(|fault| fault["tool"] == "bomb");
+    let fault = fault.unwrap_or_else(|| panic!("{json}"));
+    assert_eq!((&fault["stage"], &fault["server"]), (&json!("present"), &json!("odd")));
+    assert!(fault["message"].as_str().unwrap().contains("references"), "{fault}");
+    let shown = house.run(&["tools", "odd", "--catalog", &folder, "--as", "native:gemini-openapi"]).exits(0);
+    assert!(shown.out.contains("mcp_odd_fine") && !shown.out.contains("mcp_odd_bomb"));
+    assert!(shown.err.contains("bomb"), "{}", shown.err);
+}
