@@ -292,3 +292,35 @@ fn pointer<'a>(value: &'a Value, keys: &[&str]) -> Option<&'a Value> {
         _ => None,
     }
 }
+
+#[tokio::test]
+async fn tokens_of_real_tools_stay_within_bounds() {
+    let farm = Farm::new();
+    let vars = farm.house.vars().into_iter().map(|(name, value)| (name.into(), value.into()));
+    let env = kitbag::Env::new(vars, farm.house.path("project"));
+    let folder = format!("{}/../../testdata/tools", env!("CARGO_MANIFEST_DIR"));
+    let request = kitbag::Request { env, catalog: Some(folder.into()), ..kitbag::Request::default() };
+    let kit = Kitbag::start(kitbag::Setup::discover(&request).unwrap(), farm.options(calm()));
+    let view = kit.local_view();
+    let view = Arc::new(view.only(|shown| shown.name.as_str() != kitbag::execute::READ_RESULT));
+    assert_eq!(view.tools().len(), 305);
+    let count = kitbag::tokens::count;
+    let of = |mode: Mode| {
+        kit.present(&view, &Audience { mode, ..kit.audience(view.agent(), Provider::OpenAiChat) })
+    };
+    let mut whole = kit.audience(view.agent(), Provider::OpenAiChat);
+    whole.native.slim = kitbag::present::native::Slim::Off;
+    let whole = count(&kit.present(&view, &whole).tools.to_string());
+    let slim = count(&of(Mode::Native).tools.to_string());
+    let (gateway, signatures) =
+        (count(&of(Mode::Gateway).tools.to_string()), count(&of(Mode::Signatures).prompt));
+    assert!(whole <= 79_800 && slim <= 64_700, "{whole} {slim}");
+    assert!(signatures <= 13_000 && gateway <= 2_400, "{signatures} {gateway}");
+    // The documents say what is so.
+    let docs = include_str!("../../../../../docs/present.md");
+    for (form, tokens) in [("native:openai", slim), ("gateway", gateway), ("signatures", signatures)] {
+        let (thousands, rest) = (tokens / 1000, tokens % 1000);
+        assert!(docs.contains(&format!("| {form} | {thousands},{rest:03} |")), "{form}: {tokens}");
+    }
+    kit.close().await;
+}
