@@ -65,7 +65,7 @@ pub(crate) struct Global {
     /// Read this file or folder and nothing else (repeatable)
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) config: Vec<PathBuf>,
-    /// Take tools from the files of this folder, one JSON list a server, and nothing else
+    /// Take tools from the JSON files of this folder and nothing else
     #[arg(long, global = true, value_name = "DIR", conflicts_with_all = ["config", "hosts"])]
     pub(crate) catalog: Option<PathBuf>,
     /// Use the servers of other programs too: names such as cursor, or all

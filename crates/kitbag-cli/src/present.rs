@@ -91,7 +91,7 @@ pub(crate) struct Way {
     /// Hold the model to the schemas, where the provider can and its budget lasts
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Leave definitions as servers wrote them, with all that tells a model nothing
+    /// Leave definitions as servers wrote them
     #[arg(long)]
     pub(crate) whole: bool,
 }

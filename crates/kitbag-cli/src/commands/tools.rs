@@ -24,8 +24,9 @@ Examples:
   kitbag tools --as native:anthropic  as definitions for an API
   kitbag tools --demo                 without any server
 
-Forms: native:openai, native:openai-responses, native:anthropic, native:gemini, native:gemini-openapi,
-native:generic, gateway (or gateway:openai, …), markdown, signatures, text";
+Forms: native:openai, native:openai-responses, native:anthropic, native:gemini,
+native:gemini-openapi, native:generic, gateway (also gateway:openai, …), markdown,
+signatures, text";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

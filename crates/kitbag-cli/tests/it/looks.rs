@@ -19,6 +19,8 @@ fn help_of_every_command() {
         "servers export",
         "config",
         "tools",
+        "prompt",
+        "cost",
         "show",
         "call",
         "why",
