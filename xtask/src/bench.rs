@@ -8,6 +8,7 @@ use crate::{Usage, shell, unknown};
 const BENCHES: &[Bench] = &[
     Bench { name: "config", package: "kitbag", example: "bench_config" },
     Bench { name: "catalog", package: "kitbag", example: "bench_catalog" },
+    Bench { name: "present", package: "kitbag", example: "bench_present" },
     Bench { name: "connect", package: "kitbag", example: "bench_connect" },
     Bench { name: "link", package: "kitbag", example: "bench_link" },
     Bench { name: "allocations", package: "kitbag", example: "bench_allocations" },

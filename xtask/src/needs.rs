@@ -40,6 +40,11 @@ const NEEDS: &[Need] = &[
         check: || locked::PY_OLD.is_there(),
         install: || locked::PY_OLD.install(),
     },
+    Need {
+        what: "the providers' SDKs of testdata/sdk/requirements.txt",
+        check: || locked::PY_SDK.is_there(),
+        install: || locked::PY_SDK.install(),
+    },
 ];
 
 /// The crates of this machine's platform alone: the tests of no other run here.

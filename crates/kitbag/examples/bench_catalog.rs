@@ -7,9 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hint::black_box;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -87,16 +85,7 @@ fn bound(what: &str, ratio: f64, most: f64, of: &str) -> bool {
 
 /// Real definitions, as text.
 fn definitions() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools");
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
-    files.sort();
-    let mut all = Vec::new();
-    for file in files {
-        let list: Vec<Value> = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
-        all.extend(list.iter().map(Value::to_string));
-    }
-    all
+    testkit::corpus::servers().iter().flat_map(testkit::corpus::Recorded::texts).collect()
 }
 
 /// Servers of twenty tools each, before they are taken over.

@@ -27,6 +27,19 @@ pub fn bin(name: &str) -> PathBuf {
     }
 }
 
+/// A file below `target/tools`, where `cargo xtask test` installs what tests need beyond the toolchain.
+///
+/// # Panics
+/// If it is missing: a skipped test would look like a good one.
+pub fn tool(path: &str) -> PathBuf {
+    let file = match Place::of_this_program() {
+        Ok(place) => place.target.join("tools").join(path),
+        Err(error) => panic!("cannot look for {path}: {error}"),
+    };
+    assert!(file.exists(), "{} is missing; `cargo xtask test` installs it", file.display());
+    file
+}
+
 /// Where the running program was built.
 struct Place {
     target: PathBuf,

@@ -11,9 +11,10 @@ use anyhow::{Context, anyhow, bail};
 use crate::shell;
 
 pub(super) const NPM: Locked =
-    Locked { name: "npm", files: &["npm/package.json", "npm/package-lock.json"], fill: npm };
-pub(super) const PY_NEW: Locked = Locked { name: "py-new", files: &["py-new.txt"], fill: python };
-pub(super) const PY_OLD: Locked = Locked { name: "py-old", files: &["py-old.txt"], fill: python };
+    Locked { name: "npm", files: &["servers/npm/package.json", "servers/npm/package-lock.json"], fill: npm };
+pub(super) const PY_NEW: Locked = Locked { name: "py-new", files: &["servers/py-new.txt"], fill: python };
+pub(super) const PY_OLD: Locked = Locked { name: "py-old", files: &["servers/py-old.txt"], fill: python };
+pub(super) const PY_SDK: Locked = Locked { name: "py-sdk", files: &["sdk/requirements.txt"], fill: python };
 
 /// Written last, so that a folder without it is unfinished.
 const STAMP: &str = ".stamp";
@@ -22,7 +23,7 @@ const STAMP: &str = ".stamp";
 pub(super) struct Locked {
     /// Its name below `target/tools`.
     name: &'static str,
-    /// The files it follows from, below `testdata/servers`; the last one holds the pins.
+    /// The files it follows from, below `testdata`; the last one holds the pins.
     files: &'static [&'static str],
     /// Fills the empty folder, given where those files are.
     fill: fn(&Path, &[PathBuf]) -> anyhow::Result<()>,
@@ -70,8 +71,8 @@ impl Locked {
     }
 
     fn sources(&self) -> Vec<PathBuf> {
-        let servers = shell::root().join("testdata/servers");
-        self.files.iter().map(|file| servers.join(file)).collect()
+        let testdata = shell::root().join("testdata");
+        self.files.iter().map(|file| testdata.join(file)).collect()
     }
 
     fn tools(&self) -> anyhow::Result<PathBuf> {

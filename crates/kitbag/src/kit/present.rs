@@ -172,7 +172,11 @@ impl Declared {
             |text: &&String| ServerName::parse(text).is_ok() && !text.contains(['*', '?', '[', '{']);
         let is_unknown = |text: &&String| known.iter().all(|name| name.as_str() != text.as_str());
         Self {
-            patterns: agent.servers.iter().filter_map(|text| Globs::new(std::slice::from_ref(text)).ok()).collect(),
+            patterns: agent
+                .servers
+                .iter()
+                .filter_map(|text| Globs::new(std::slice::from_ref(text)).ok())
+                .collect(),
             unknown: agent.servers.iter().filter(is_name).filter(is_unknown).cloned().collect(),
         }
     }

@@ -1,8 +1,9 @@
 //! Where `cargo xtask test` put the real servers, and how each is started.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::{Value, json};
+use testkit::tool;
 
 /// A real server.
 #[derive(Clone, Copy, Debug)]
@@ -68,15 +69,4 @@ fn node(name: &str, args: &[&Path]) -> Value {
 
 fn python(environment: &str, args: &[&str]) -> Value {
     json!({"command": tool(&format!("{environment}/bin/python")), "args": args})
-}
-
-/// A file below `target/tools`; missing, it fails the test, because a skipped one would look like a good one.
-fn tool(path: &str) -> PathBuf {
-    let program = Path::new(env!("CARGO_BIN_EXE_kitbag"));
-    // target/debug/kitbag, or with `--target` one folder deeper.
-    let folders = program.ancestors().skip(1).take(3);
-    let target = folders.filter(|folder| folder.join("CACHEDIR.TAG").exists()).last().unwrap();
-    let file = target.join("tools").join(path);
-    assert!(file.exists(), "{} is missing; `cargo xtask test` installs it", file.display());
-    file
 }

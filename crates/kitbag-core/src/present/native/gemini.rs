@@ -12,7 +12,12 @@ pub(super) const RULES: Rules =
 
 /// All tools. An empty list of declarations would be refused.
 pub(super) fn tools(declarations: Vec<Value>) -> Value {
-    if declarations.is_empty() { json!([]) } else { json!([{"functionDeclarations": declarations}]) }
+    if declarations.is_empty() {
+        return json!([]);
+    }
+    // Moved, where `json!` would copy all of them.
+    let tool = Map::from_iter([("functionDeclarations".to_owned(), Value::Array(declarations))]);
+    Value::Array(vec![Value::Object(tool)])
 }
 
 pub(super) fn definition(name: &ShownName, description: Option<String>, schema: Map<String, Value>) -> Value {
@@ -44,6 +49,10 @@ fn declaration(
 /// One schema, its parts done already, without the words that `parametersJsonSchema` does not know. What they
 /// said goes into the description.
 pub(super) fn adapt(schema: &mut Map<String, Value>, dropped: &mut BTreeSet<String>) {
+    // Most schemas have none of them, and a look at the keys is cheaper than looking each of them up.
+    if !schema.keys().any(|keyword| needs_care(keyword)) {
+        return;
+    }
     let mut hints = Vec::new();
     if let Some(Value::String(title)) = schema.shift_remove("title")
         && !schema.contains_key("description")
@@ -86,6 +95,21 @@ pub(super) fn adapt(schema: &mut Map<String, Value>, dropped: &mut BTreeSet<Stri
         let keyword = if schema.contains_key("anyOf") { "allOf" } else { "anyOf" };
         schema.insert(keyword.to_owned(), json!([{"$ref": reference}]));
     }
+}
+
+/// Keywords that may have to be said in another way.
+fn needs_care(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "title"
+            | "discriminator"
+            | "examples"
+            | "const"
+            | "exclusiveMinimum"
+            | "exclusiveMaximum"
+            | "format"
+            | "$ref"
+    )
 }
 
 /// Whether a `type` names a kind.

@@ -1,7 +1,7 @@
 //! Definitions for OpenAI. Its chat API takes a tool for loose unless told otherwise, its responses API for
 //! strict, so the latter is always told.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::rewrite::{Dialect, Keys, RootForm, Rules};
 use crate::names::ShownName;
@@ -22,11 +22,16 @@ pub(super) fn chat(
     schema: Map<String, Value>,
     strict: bool,
 ) -> Value {
-    let mut function = function(name, description, schema);
+    let mut function = Map::new();
+    define(&mut function, name, description, schema);
     if strict {
         function.insert("strict".to_owned(), true.into());
     }
-    json!({"type": "function", "function": function})
+    // Moved, where `json!` would copy it.
+    let mut tool = Map::new();
+    tool.insert("type".to_owned(), "function".into());
+    tool.insert("function".to_owned(), Value::Object(function));
+    Value::Object(tool)
 }
 
 pub(super) fn responses(
@@ -37,17 +42,20 @@ pub(super) fn responses(
 ) -> Value {
     let mut tool = Map::new();
     tool.insert("type".to_owned(), "function".into());
-    tool.extend(function(name, description, schema));
+    define(&mut tool, name, description, schema);
     tool.insert("strict".to_owned(), strict.into());
     Value::Object(tool)
 }
 
-fn function(name: &ShownName, description: Option<String>, schema: Map<String, Value>) -> Map<String, Value> {
-    let mut function = Map::new();
-    function.insert("name".to_owned(), name.as_str().into());
+fn define(
+    into: &mut Map<String, Value>,
+    name: &ShownName,
+    description: Option<String>,
+    schema: Map<String, Value>,
+) {
+    into.insert("name".to_owned(), name.as_str().into());
     if let Some(text) = description {
-        function.insert("description".to_owned(), text.into());
+        into.insert("description".to_owned(), text.into());
     }
-    function.insert("parameters".to_owned(), Value::Object(schema));
-    function
+    into.insert("parameters".to_owned(), Value::Object(schema));
 }

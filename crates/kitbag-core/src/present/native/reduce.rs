@@ -113,10 +113,7 @@ impl Reducer<'_> {
             return Err(SchemaError::Deep { limit: self.deepest }.into());
         }
         self.spend(1)?;
-        if !["$ref", "$dynamicRef", "$recursiveRef", "allOf", "anyOf", "oneOf"]
-            .iter()
-            .any(|key| object.contains_key(*key))
-        {
+        if !object.keys().any(|keyword| leads_on(keyword)) {
             return self.kinds(object, place, depth);
         }
         let before = self.followed.len();
@@ -274,6 +271,11 @@ impl Reducer<'_> {
         }
         Ok(branches)
     }
+}
+
+/// Keywords that make a schema of others.
+fn leads_on(keyword: &str) -> bool {
+    matches!(keyword, "$ref" | "$dynamicRef" | "$recursiveRef" | "allOf" | "anyOf" | "oneOf")
 }
 
 /// A choice. Nothing may stand beside it, so what is said of all of it is said in its first branch.

@@ -1,8 +1,6 @@
 //! The definitions of real servers: every one is taken over, named, shown with an example and given back.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kitbag_core::catalog::{Part, Snapshot, Tool};
@@ -14,26 +12,10 @@ use kitbag_core::shape::{AllowAll, Arguments, Change, Rename, Shaper, View, View
 use kitbag_core::{Limits, ServerName, UserId};
 use serde_json::{Map, Value};
 
-fn testdata(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
-}
-
 /// Servers and their definitions, as text.
 fn servers() -> Vec<(String, Vec<String>)> {
-    let json = |path: &Path| serde_json::from_str::<Value>(&fs::read_to_string(path).unwrap()).unwrap();
-    let texts = |list: &Value| list.as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>();
-    let mut all = Vec::new();
-    for file in fs::read_dir(testdata("tools")).unwrap().map(|entry| entry.unwrap().path()) {
-        if file.extension().is_some_and(|extension| extension == "json") {
-            all.push((file.file_stem().unwrap().to_str().unwrap().to_owned(), texts(&json(&file))));
-        }
-    }
-    for entry in json(&testdata("livemcpbench/tools.json")).as_array().unwrap() {
-        for (id, listed) in entry["tools"].as_object().unwrap() {
-            let name = format!("{} / {id}", entry["name"].as_str().unwrap().trim());
-            all.push((name, texts(&listed["tools"])));
-        }
-    }
+    let all = testkit::corpus::all();
+    let mut all: Vec<_> = all.into_iter().map(|one| (one.server.clone(), one.texts())).collect();
     all.sort();
     all
 }

@@ -73,9 +73,9 @@ impl Reducer<'_> {
         place: Place<'_>,
         depth: usize,
     ) -> Result<Map<String, Value>, Unfit> {
-        let mut out = Map::new();
+        let mut out = Map::with_capacity(object.len());
         out.insert("type".to_owned(), kind.into());
-        out.extend(words(object, place));
+        tell(&mut out, object, place);
         let mut hints = Vec::new();
         for (keyword, value) in object {
             let taken = match (kind, keyword.as_str()) {
@@ -309,18 +309,22 @@ fn is_word(keyword: &str) -> bool {
 
 /// What a schema is for, in words; the default as well, since this form has no use for it.
 fn words(object: &Map<String, Value>, place: Place<'_>) -> Map<String, Value> {
+    let mut words = Map::new();
+    tell(&mut words, object, place);
+    words
+}
+
+fn tell(into: &mut Map<String, Value>, object: &Map<String, Value>, place: Place<'_>) {
     let text = |keyword: &str| {
         object.get(keyword).and_then(Value::as_str).map(str::trim_end).filter(|text| !text.is_empty())
     };
     let title = || text("title").filter(|title| !repeats(title, place));
-    let mut words = Map::new();
     if let Some(text) = text("description").or_else(title) {
-        words.insert("description".to_owned(), text.into());
+        into.insert("description".to_owned(), text.into());
     }
     if let Some(value) = object.get("default").filter(|value| !value.is_null()) {
-        hint(&mut words, &[format!("default: {value}")]);
+        hint(into, &[format!("default: {value}")]);
     }
-    words
 }
 
 fn keep(out: &mut Map<String, Value>, keyword: &str, value: &Value, fits: fn(&Value) -> bool) -> bool {

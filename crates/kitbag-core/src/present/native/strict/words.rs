@@ -120,7 +120,7 @@ pub(super) fn nullable(schema: &mut Value) {
     if object.contains_key("$ref") || object.contains_key("const") || object.contains_key("properties") {
         let mut inner = std::mem::take(object);
         let text = inner.shift_remove("description");
-        object.insert("anyOf".to_owned(), json!([inner, {"type": "null"}]));
+        object.insert("anyOf".to_owned(), Value::Array(vec![Value::Object(inner), json!({"type": "null"})]));
         object.extend(text.map(|text| ("description".to_owned(), text)));
         return;
     }

@@ -11,7 +11,8 @@ use super::corpus::{part, view};
 use super::round_trip::{arguments, schema_of};
 use super::{definitions, requests, rules};
 
-fn bad() -> Vec<Value> {
+/// Tools that not every provider can be shown, or none.
+pub(super) fn bad() -> Vec<Value> {
     let bomb = |n: usize| json!({"type": "object", "properties": {"a": {"$ref": format!("#/$defs/d{n}")}}});
     vec![
         json!({"name": "a_external", "inputSchema": {"type": "object", "properties": {"a": {"$ref": "http://x.org/"}}}}),
@@ -19,7 +20,23 @@ fn bad() -> Vec<Value> {
         json!({"name": "c_no_schema", "inputSchema": {"type": "object", "properties": {"a": 3}}}),
         json!({"name": "d_weird", "description": "", "inputSchema": {"type": "object", "properties": {"": {}, "a b": {}}}}),
         json!({"name": "e_round", "inputSchema": {"type": "object", "$ref": "#"}}),
+        json!({"name": "f_fans_out", "inputSchema": fan_out()}),
     ]
+}
+
+/// Small with its references, and of many thousand values without them.
+fn fan_out() -> Value {
+    let twice = |n: usize| json!({"$ref": format!("#/$defs/d{n}")});
+    let level = |n: usize| {
+        let inner = if n == 0 {
+            json!({"type": "string"})
+        } else {
+            json!({"type": "object", "properties": {"a": twice(n - 1), "b": twice(n - 1)}})
+        };
+        (format!("d{n}"), inner)
+    };
+    let levels: serde_json::Map<String, Value> = (0..20).map(level).collect();
+    json!({"type": "object", "properties": {"a": twice(19)}, "$defs": levels})
 }
 
 #[test]
