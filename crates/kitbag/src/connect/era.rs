@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::ask::Offers;
 use super::peer::{Clocks, Peer, RequestError, Voice};
-use super::wire::{CLIENT_INFO, Speech};
+use super::wire::{CLIENT_INFO, Param, Speech};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -154,8 +154,11 @@ pub(crate) async fn initialize(
     clocks: Clocks,
 ) -> Result<Greeting, OpeningError> {
     let version = format!("{LEGACY:?}");
-    let params =
-        [("protocolVersion", version.as_str()), ("capabilities", offers.json()), ("clientInfo", CLIENT_INFO)];
+    let params = [
+        ("protocolVersion", Param::Json(&version)),
+        ("capabilities", Param::Json(offers.json())),
+        ("clientInfo", Param::Json(CLIENT_INFO)),
+    ];
     let raw = peer.request("initialize", &params, Era::Legacy, clocks, Voice::default()).await.map_err(
         |error| match error {
             RequestError::Remote { code: -32022, .. } => OpeningError::OtherEra,

@@ -19,6 +19,7 @@ use super::memory::Memory;
 use super::open::{OpenError, Opener, Session, Tries};
 use super::peer::Note;
 use super::status::{LinkState, Status};
+use super::wire::Param;
 use crate::Env;
 use crate::guard::Launcher;
 
@@ -344,7 +345,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
         // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
         session.peer.ask(
             "subscriptions/listen",
-            &[("notifications", r#"{"toolsListChanged":true}"#)],
+            &[("notifications", Param::Json(r#"{"toolsListChanged":true}"#))],
             Era::Modern,
         );
     }

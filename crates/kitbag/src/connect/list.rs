@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 use super::era::Era;
 use super::peer::{Clocks, Peer, RequestError, Voice};
-use super::wire::quoted;
+use super::wire::Param;
 
 /// One tool as its server defines it.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
     for _ in 0..limits.pages {
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let clocks = Clocks::of(left);
-        let params: Vec<(&str, &str)> = cursor.iter().map(|cursor| ("cursor", cursor.as_str())).collect();
+        let params: Vec<_> = cursor.iter().map(|cursor| ("cursor", Param::Text(cursor))).collect();
         let raw = match peer.request("tools/list", &params, era, clocks, Voice::default()).await {
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.
@@ -140,5 +140,5 @@ fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits:
     if !seen.insert(text.clone()) {
         return Next::Stop("the pages go in circles".to_owned());
     }
-    Next::Page(quoted(&text))
+    Next::Page(text)
 }

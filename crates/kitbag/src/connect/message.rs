@@ -121,9 +121,10 @@ fn why(line: &[u8]) -> NotAMessage {
     }
 }
 
-/// A line with few brackets cannot be deep, and counting them is cheap; only others are looked at closely.
+/// Every level is opened and closed, so a short line cannot be deep, nor one with few brackets, and counting
+/// them is cheap; only others are looked at closely.
 fn is_too_deep(line: &[u8], most: usize) -> bool {
-    if line.len() <= most || memchr2_iter(b'{', b'[', line).count() <= most {
+    if line.len() / 2 <= most || memchr2_iter(b'{', b'[', line).count() <= most {
         return false;
     }
     let (mut depth, mut inside, mut escaped) = (0_usize, false, false);

@@ -5,6 +5,9 @@ use serde_json::value::RawValue;
 use super::ask::Offers;
 use super::era::Era;
 
+#[cfg(test)]
+mod tests;
+
 /// Who we say we are.
 pub(crate) const CLIENT_INFO: &str =
     concat!(r#"{"name":"kitbag","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
@@ -13,8 +16,25 @@ pub(crate) const CLIENT_INFO: &str =
 #[derive(Debug)]
 pub(crate) struct Line(pub(crate) Vec<u8>);
 
-/// The parameters of a request, by key, each already JSON. Those under `_meta` are added to ours.
-pub(crate) type Params<'a> = &'a [(&'a str, &'a str)];
+/// The parameters of a request, by key. Those under `_meta` are added to ours.
+pub(crate) type Params<'a> = &'a [(&'a str, Param<'a>)];
+
+/// One parameter of a request.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Param<'a> {
+    /// Already JSON.
+    Json(&'a str),
+    /// A text, which becomes a JSON string on the line, so that nobody has to make one before.
+    Text(&'a str),
+}
+
+impl<'a> Param<'a> {
+    fn as_given(self) -> &'a str {
+        match self {
+            Self::Json(given) | Self::Text(given) => given,
+        }
+    }
+}
 
 /// How a request is put: with which version, and with what the server may ask in return.
 #[derive(Clone, Copy, Debug)]
@@ -31,10 +51,12 @@ impl From<Era> for Speech {
 
 /// A request of ours. The progress token is the id, so that a note finds its call without a table.
 pub(crate) fn request(id: u64, method: &str, params: Params<'_>, speech: Speech) -> Line {
-    let size: usize = params.iter().map(|(key, value)| key.len() + value.len() + 4).sum();
+    let size: usize = params.iter().map(|(key, value)| key.len() + value.as_given().len() + 6).sum();
     let mut line = Vec::with_capacity(size + method.len() + 320);
+    let mut digits = [0; 20];
+    let id = decimal(id, &mut digits);
     push(&mut line, r#"{"jsonrpc":"2.0","id":"#);
-    push_number(&mut line, id);
+    line.extend_from_slice(id);
     push(&mut line, r#","method":""#);
     push(&mut line, method);
     push(&mut line, r#"","params":{"#);
@@ -42,11 +64,14 @@ pub(crate) fn request(id: u64, method: &str, params: Params<'_>, speech: Speech)
         line.push(b'"');
         push(&mut line, key);
         push(&mut line, "\":");
-        push_flat(&mut line, value);
+        match value {
+            Param::Json(json) => push_flat(&mut line, json),
+            Param::Text(text) => push_text(&mut line, text),
+        }
         line.push(b',');
     }
     push(&mut line, r#""_meta":{"progressToken":"#);
-    push_number(&mut line, id);
+    line.extend_from_slice(id);
     if let Era::Modern = speech.era {
         push(&mut line, r#","io.modelcontextprotocol/protocolVersion":""#);
         push(&mut line, super::era::MODERN);
@@ -56,7 +81,7 @@ pub(crate) fn request(id: u64, method: &str, params: Params<'_>, speech: Speech)
         push(&mut line, CLIENT_INFO);
     }
     // What the caller adds stands beside our own keys, not instead of them.
-    let meta = params.iter().find(|(key, _)| *key == "_meta").map_or("", |(_, meta)| inside(meta));
+    let meta = params.iter().find(|(key, _)| *key == "_meta").map_or("", |(_, meta)| inside(meta.as_given()));
     if !meta.is_empty() {
         line.push(b',');
         push_flat(&mut line, meta);
@@ -96,7 +121,7 @@ pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line 
             push(&mut line, r#","error":{"code":"#);
             push(&mut line, &code.to_string());
             push(&mut line, r#","message":"#);
-            push(&mut line, &quoted(message));
+            push_text(&mut line, message);
             push(&mut line, "}");
         }
     }
@@ -106,18 +131,26 @@ pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line 
 
 /// A text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
-    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
-        return ["\"", text, "\""].concat();
-    }
     serde_json::to_string(text).unwrap_or_default()
+}
+
+/// The same onto a line. What most names are made of needs no look at each character.
+fn push_text(line: &mut Vec<u8>, text: &str) {
+    if text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.')) {
+        line.push(b'"');
+        push(line, text);
+        line.push(b'"');
+    } else {
+        push(line, &quoted(text));
+    }
 }
 
 fn push(line: &mut Vec<u8>, text: &str) {
     line.extend_from_slice(text.as_bytes());
 }
 
-fn push_number(line: &mut Vec<u8>, number: u64) {
-    let mut digits = [0; 20];
+/// A number as text, written into the end of `digits`.
+fn decimal(number: u64, digits: &mut [u8; 20]) -> &[u8] {
     let mut at = digits.len();
     let mut rest = number;
     loop {
@@ -128,7 +161,7 @@ fn push_number(line: &mut Vec<u8>, number: u64) {
             break;
         }
     }
-    line.extend_from_slice(&digits[at..]);
+    &digits[at..]
 }
 
 /// JSON without line ends: outside of strings they are blanks, inside they cannot stand.

@@ -15,7 +15,7 @@ use super::super::ask::{self, Asked, Responder, Responses};
 use super::super::era::{self, Era};
 use super::super::open::Session;
 use super::super::peer::{Clocks, Note, RequestError, Voice};
-use super::super::wire::quoted;
+use super::super::wire::Param;
 use super::Link;
 
 /// A call to a tool, by the server's own name for it.
@@ -140,13 +140,13 @@ impl<'a> Trip<'a> {
 
     /// Puts the call until it is answered; again only if that does no harm.
     async fn ask(&mut self, responses: Option<&Responses>) -> Result<(Box<RawValue>, Era), CallError> {
-        let name = quoted(self.call.tool);
-        let arguments = ("arguments", self.call.arguments.get());
-        let meta = ("_meta", self.call.meta.map_or("", RawValue::get));
-        let first = [("name", name.as_str()), arguments, meta];
+        let name = ("name", Param::Text(self.call.tool));
+        let arguments = ("arguments", Param::Json(self.call.arguments.get()));
+        let meta = ("_meta", Param::Json(self.call.meta.map_or("", RawValue::get)));
+        let first = [name, arguments, meta];
         let again = responses.map(|responses| {
-            let state = responses.state.as_deref().map(|state| ("requestState", state));
-            let responses = ("inputResponses", responses.responses.as_str());
+            let state = responses.state.as_deref().map(|state| ("requestState", Param::Json(state)));
+            let responses = ("inputResponses", Param::Json(&responses.responses));
             first.into_iter().chain([responses]).chain(state).collect::<Vec<_>>()
         });
         let params = again.as_deref().unwrap_or(&first);

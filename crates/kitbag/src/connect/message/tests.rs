@@ -43,6 +43,15 @@ fn t06_deep_and_badly_encoded_lines() {
 }
 
 #[test]
+fn a_line_is_too_deep_by_one_level() {
+    for most in [1, 8, 128] {
+        let nested = |levels: usize| "[".repeat(levels) + &"]".repeat(levels);
+        assert!(!is_too_deep(nested(most).as_bytes(), most), "{most}");
+        assert!(is_too_deep(nested(most + 1).as_bytes(), most), "{most}");
+    }
+}
+
+#[test]
 fn ids_of_lines_that_cannot_be_read() {
     let check = |head: &str, tail: &str, want: Option<u64>| {
         assert_eq!(sniff_id(head.as_bytes(), tail.as_bytes()), want, "{head} … {tail}")
