@@ -38,6 +38,10 @@ impl Corpus {
         &self.0[index].definition
     }
 
+    pub(crate) fn named(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|entry| entry.name == name).map(|entry| &*entry.definition)
+    }
+
     pub(crate) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|entry| entry.name == name)
     }

@@ -6,7 +6,7 @@ use std::process;
 
 use rustix::process::{Signal, getpid, kill_process};
 
-use crate::out;
+use crate::stdout;
 
 /// Where the life ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,16 +19,24 @@ pub(crate) enum Step {
     List,
     /// `tools/call` has been read and not executed.
     Request,
+    /// The call was executed; over HTTP the head of its answer was written.
+    Head,
     /// The call was executed and half of its answer written.
     Half,
     /// The whole answer was written.
     Answer,
+    /// A stream of notifications was opened.
+    Listen,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum How {
     Kill,
     Eof,
+    /// Only the HTTP connection ends, by a reset.
+    Reset,
+    /// Only the HTTP connection ends, as if all had been said.
+    Close,
 }
 
 /// The cut that `--cut` and `--once` ask for.
@@ -44,13 +52,17 @@ pub(crate) fn parse(text: &str) -> Result<(Step, How), String> {
         "handshake" => Step::Handshake,
         "list" => Step::List,
         "request" => Step::Request,
+        "head" => Step::Head,
         "half" => Step::Half,
         "answer" => Step::Answer,
+        "listen" => Step::Listen,
         _ => return Err(format!("unknown step {step}")),
     };
     match how {
         "kill" => Ok((step, How::Kill)),
         "eof" => Ok((step, How::Eof)),
+        "rst" => Ok((step, How::Reset)),
+        "fin" => Ok((step, How::Close)),
         _ => Err(format!("unknown way to end {how}")),
     }
 }
@@ -58,6 +70,11 @@ pub(crate) fn parse(text: &str) -> Result<(Step, How), String> {
 impl Cut {
     pub(crate) fn new(at: Option<(Step, How)>, once: Option<PathBuf>) -> Self {
         Self { at, once }
+    }
+
+    /// Whether only a connection ends.
+    pub(crate) fn spares_the_process(&self) -> bool {
+        matches!(self.at, Some((_, How::Reset | How::Close)))
     }
 
     /// How to end now, if this is the step. Creating the file decides, so two calls cannot both be cut.
@@ -86,8 +103,8 @@ pub(crate) fn end(how: How) -> ! {
                 std::thread::park();
             }
         }
-        How::Eof => {
-            out::close();
+        How::Eof | How::Reset | How::Close => {
+            stdout::close();
             process::exit(0);
         }
     }

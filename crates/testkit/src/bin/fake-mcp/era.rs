@@ -5,8 +5,8 @@ use crate::server::Server;
 use crate::wire::{self, Params, Request, Speech, code};
 
 pub(crate) const MODERN: &str = "2026-07-28";
-const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
-const NEWEST_LEGACY: &str = "2025-11-25";
+pub(crate) const LEGACY: &[&str] = &["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+pub(crate) const NEWEST_LEGACY: &str = "2025-11-25";
 
 /// Whether a request is served.
 pub(crate) enum Verdict {
@@ -28,6 +28,14 @@ pub(crate) fn speech(server: &Server, method: &str, params: &Params<'_>) -> Spee
             let state = server.state();
             if state.discovered && !state.initialized { Speech::Modern } else { Speech::Legacy }
         }
+    }
+}
+
+/// The HTTP status of an error: only the modern era gives it one.
+pub(crate) fn status(speech: Speech, modern: u16) -> u16 {
+    match speech {
+        Speech::Legacy => 200,
+        Speech::Modern => modern,
     }
 }
 

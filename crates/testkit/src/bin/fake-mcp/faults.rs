@@ -1,10 +1,12 @@
 //! What the server can do wrong: one label per behaviour, one file per family. Labels with `s` spoil the wire
-//! or the process, labels with `c` the catalog or a result. Whatever a fault leaves alone the good server does.
+//! or the process, labels with `c` the catalog or a result, labels with `h` what is only in HTTP. Whatever a fault leaves alone the good server does.
 
 use std::sync::Arc;
 use std::time::Duration;
 use std::{process, thread};
 
+use crate::http::HttpFault;
+use crate::options::Wire;
 use crate::out::{Kind, Pipe};
 use crate::server::{Answer, Server};
 use crate::signals::Obedience;
@@ -14,6 +16,9 @@ mod asks;
 mod broken;
 mod catalog;
 mod hidden;
+mod http_delivery;
+mod http_lists;
+mod http_refusals;
 mod life;
 mod names;
 mod noise;
@@ -29,7 +34,7 @@ pub(crate) mod tree;
 mod version;
 
 /// Whether the good server still has to deal with something.
-#[derive(PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Take {
     Mine,
     Leave,
@@ -60,6 +65,16 @@ pub(crate) trait Fault: Send + Sync {
     /// A message on its way out.
     fn emit(&self, pipe: &mut Pipe, _: Kind, line: &[u8]) {
         pipe.hold(line);
+    }
+
+    /// The definition of a tool of its own.
+    fn definition(&self, _name: &str) -> Option<&str> {
+        None
+    }
+
+    /// What it does over HTTP alone.
+    fn http(&self) -> Option<&dyn HttpFault> {
+        None
     }
 
     fn obedience(&self) -> Obedience {
@@ -95,8 +110,12 @@ impl Modes<'_> {
     }
 }
 
-fn entries() -> Vec<&'static Entry> {
-    let families: [&[Entry]; 16] = [
+/// Faults of a pipe and its process, which HTTP has nothing like.
+const PIPES_ONLY: &[&str] = &["s06", "s10", "s11", "s12"];
+
+/// What can go wrong on this wire.
+fn entries(wire: Wire) -> Vec<&'static Entry> {
+    let families: [&[Entry]; 19] = [
         noise::FAULTS,
         size::FAULTS,
         stderr::FAULTS,
@@ -113,19 +132,27 @@ fn entries() -> Vec<&'static Entry> {
         schemas::FAULTS,
         results::FAULTS,
         refresh::FAULTS,
+        http_delivery::FAULTS,
+        http_refusals::FAULTS,
+        http_lists::FAULTS,
     ];
-    let mut entries: Vec<_> = families.into_iter().flatten().collect();
+    let fits = |entry: &&Entry| match wire {
+        Wire::Stdio => !entry.label.starts_with('h'),
+        Wire::Http => !PIPES_ONLY.contains(&entry.label),
+    };
+    let mut entries: Vec<_> = families.into_iter().flatten().filter(fits).collect();
     entries.sort_unstable_by_key(|entry| entry.label);
     entries
 }
 
 /// `label` or `label:mode,mode`.
-pub(crate) fn named(spec: Option<&str>) -> Result<Option<Arc<dyn Fault>>, String> {
+pub(crate) fn named(spec: Option<&str>, wire: Wire) -> Result<Option<Arc<dyn Fault>>, String> {
     let Some(spec) = spec else { return Ok(None) };
     let (label, modes) = spec.split_once(':').unwrap_or((spec, ""));
-    let entries = entries();
+    let entries = entries(wire);
     let entry = entries.iter().find(|entry| entry.label == label);
-    let entry = entry.ok_or_else(|| format!("no fault {label}; --list-faults shows all"))?;
+    let entry = entry
+        .ok_or_else(|| format!("no fault {label} here; --list-faults and --list-http-faults show all"))?;
     let modes: Vec<_> = modes.split(',').filter(|mode| !mode.is_empty()).collect();
     let known =
         |mode: &str| entry.modes.contains(&mode) || entry.modes.contains(&N) && mode.parse::<usize>().is_ok();
@@ -135,9 +162,9 @@ pub(crate) fn named(spec: Option<&str>) -> Result<Option<Arc<dyn Fault>>, String
     }
 }
 
-pub(crate) fn listed() -> String {
+pub(crate) fn listed(wire: Wire) -> String {
     let row = |entry: &&Entry| format!("{}  [{}]  {}", entry.label, entry.modes.join(","), entry.about);
-    entries().iter().map(row).collect::<Vec<_>>().join("\n")
+    entries(wire).iter().map(row).collect::<Vec<_>>().join("\n")
 }
 
 /// Calls of these tools stay good under the faults that spoil single answers, to show that the server can

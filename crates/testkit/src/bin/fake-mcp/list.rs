@@ -1,6 +1,7 @@
 //! `tools/list`: the tools of the good server, as many more as asked for, and pages of them.
 
 use std::borrow::Cow;
+use std::sync::atomic::Ordering;
 
 use crate::server::Server;
 use crate::tools::TOOLS;
@@ -13,7 +14,7 @@ pub(crate) fn answer(server: &Server, request: &Request<'_>) -> Vec<u8> {
     if let Some(corpus) = &server.corpus {
         return paged(server, request, corpus.len(), |index| corpus.definition(index).into());
     }
-    let grown = server.state().grown;
+    let grown = server.grown.load(Ordering::Relaxed);
     let total = TOOLS.len() + server.options.tools + grown;
     paged(server, request, total, |index| tool(server, index))
 }

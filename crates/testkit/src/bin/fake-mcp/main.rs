@@ -1,11 +1,13 @@
-//! `fake-mcp`: one MCP server over stdio that is fast when good and can be hostile in every way that
-//! `--list-faults` names. A single reader loop; what has to wait goes to one timer thread.
+//! `fake-mcp`: one MCP server, over stdio or HTTP, that is fast when good and can be hostile in every way that
+//! `--list-faults` and `--list-http-faults` name. What has to wait goes to one timer thread.
 
 mod corpus;
 mod cut;
 mod era;
 mod events;
 mod faults;
+mod house;
+mod http;
 mod later;
 mod list;
 mod options;
@@ -13,6 +15,8 @@ mod out;
 mod server;
 mod signals;
 mod stdin;
+mod stdio;
+mod stdout;
 mod tools;
 mod wire;
 
@@ -20,14 +24,16 @@ use std::process::ExitCode;
 use std::{env, fs};
 
 use corpus::Corpus;
-use options::{Options, Run};
+use house::House;
+use options::{Options, Run, Wire};
 
 fn main() -> ExitCode {
     // Before anything of ours is open: these came from the parent.
     let inherited = inherited_fds();
     match options::parse(env::args().skip(1)) {
         Ok(Run::Help) => print(options::HELP),
-        Ok(Run::ListFaults) => print(&faults::listed()),
+        Ok(Run::ListFaults) => print(&faults::listed(Wire::Stdio)),
+        Ok(Run::ListHttpFaults) => print(&faults::listed(Wire::Http)),
         Ok(Run::Child(kind, options)) => faults::tree::child(kind, &options),
         Ok(Run::Serve(options)) => serve(options, inherited),
         Err(wrong) => {
@@ -38,9 +44,16 @@ fn main() -> ExitCode {
 }
 
 fn serve(options: Options, inherited: Vec<(u32, String)>) -> ExitCode {
-    let fault = faults::named(options.fault.as_deref());
+    let fault = faults::named(options.fault.as_deref(), options.http.wire());
     match fault.and_then(|fault| Ok((fault, Corpus::load(&options)?))) {
-        Ok((fault, corpus)) => server::run(options, corpus, fault, inherited),
+        Ok((fault, corpus)) => {
+            let http = options.http.port;
+            let house = House::open(options, corpus, fault, inherited);
+            match http {
+                None => stdio::run(&house),
+                Some(port) => http::run(&house, port),
+            }
+        }
         Err(wrong) => {
             eprintln!("fake-mcp: {wrong}");
             ExitCode::from(2)

@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use crate::cut::{How, Step};
 
+mod http;
+
+pub(crate) use http::{Form, HttpOptions, Sessions, Style, Wire};
+
 pub(crate) const HELP: &str = "\
 fake-mcp: an MCP server over stdio for tests
 
@@ -22,7 +26,19 @@ fake-mcp: an MCP server over stdio for tests
   --stderr TEXT              a line on stderr at start
   --fault LABEL[:mode]       misbehaves; --list-faults shows how
   --cut STEP:HOW             start|handshake|list|request|half|answer : kill|eof
-  --once FILE                cuts only if FILE does not exist yet, and creates it";
+  --once FILE                cuts only if FILE does not exist yet, and creates it
+
+  --http PORT                over HTTP on 127.0.0.1 instead (0: any port); says its URL on stdout, then serves
+                             until stdin ends. Cuts there also end only the connection: rst|fin, and there are
+                             two more steps: head, listen
+  --answer auto|json|sse     the form of answers; auto: JSON unless a notification comes first (auto)
+  --sse                      the HTTP+SSE transport of 2024-11-05
+  --stateless                a legacy server without sessions
+  --bearer TOKEN             refuses every request without this token
+  --header NAME=VALUE        refuses every request without this header; may be repeated
+  --retry MS                 tells clients when to come back to a stream
+  --elsewhere URL            another server, for the faults that lead there
+  --canary                   only notes what comes and answers 200";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Era {
@@ -54,6 +70,7 @@ pub(crate) enum Run {
     Serve(Options),
     Child(Child, Options),
     ListFaults,
+    ListHttpFaults,
     Help,
 }
 
@@ -72,6 +89,7 @@ pub(crate) struct Options {
     pub(crate) fault: Option<String>,
     pub(crate) cut: Option<(Step, How)>,
     pub(crate) once: Option<PathBuf>,
+    pub(crate) http: HttpOptions,
 }
 
 pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, String> {
@@ -90,12 +108,15 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         fault: None,
         cut: None,
         once: None,
+        http: HttpOptions::default(),
     };
     let mut child = None;
     while let Some(option) = args.next() {
         match &*option {
             "--help" => return Ok(Run::Help),
             "--list-faults" => return Ok(Run::ListFaults),
+            "--list-http-faults" => return Ok(Run::ListHttpFaults),
+            _ if options.http.flag(&option) => continue,
             _ => {}
         }
         let value = args.next().ok_or_else(|| format!("{option} needs a value"))?;
@@ -104,6 +125,9 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         } else {
             options.set(&option, value)?;
         }
+    }
+    if options.http.style == Style::OldSse {
+        options.era = Era::Legacy;
     }
     Ok(match child {
         Some(child) => Run::Child(child, options),
@@ -130,7 +154,7 @@ impl Options {
             "--fault" => self.fault = Some(value),
             "--cut" => self.cut = Some(crate::cut::parse(&value)?),
             "--once" => self.once = Some(value.into()),
-            _ => return Err(format!("unknown option {option}")),
+            _ => self.http.set(option, value)?,
         }
         Ok(())
     }

@@ -1,15 +1,12 @@
-//! Stdout. Messages are held until the reader has nothing more to read, then leave in one write; a fault may
-//! reshape each of them on its way.
+//! Messages on their way out. They are held until the reader has nothing more to read, then leave in one write;
+//! a fault may reshape each of them on its way. Where they go in the end is the transport's business.
 
-use std::fs::File;
-use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::io::Errno;
-
+use crate::cut::How;
 use crate::faults::Fault;
 
-/// What a message is, for faults that pick.
+/// What a message is, for faults that pick and for transports that answer each request apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// An answer to `tools/call`.
@@ -20,29 +17,77 @@ pub(crate) enum Kind {
     Note,
 }
 
+/// One end of a transport: all of stdout, or the answer to one HTTP request.
+pub(crate) trait Sink: Send {
+    fn write(&mut self, bytes: &[u8]);
+
+    /// What was written has to leave now, whole or not.
+    fn push(&mut self) {}
+
+    /// A message of this kind begins.
+    fn begin(&mut self, _: Kind) {}
+
+    /// It was written to its end.
+    fn end(&mut self, _: Kind) {}
+
+    /// The status for what comes, where the transport has one.
+    fn status(&mut self, _: u16) {}
+
+    /// The next answer is the last thing that leaves.
+    fn doom(&mut self, _: How) {}
+
+    /// Ends the connection, or the process with it, after what was written.
+    fn sever(&mut self, _: How);
+
+    /// Whether each message leaves on its own, so that it is wanted whole and at once.
+    fn is_message_wise(&self) -> bool {
+        false
+    }
+
+    /// Nothing more will come.
+    fn finish(&mut self) {}
+
+    /// Whether nobody will ever read what is written.
+    fn is_gone(&self) -> bool {
+        false
+    }
+}
+
 pub(crate) struct Out {
     pipe: Mutex<Pipe>,
     fault: Option<Arc<dyn Fault>>,
 }
 
 /// The bytes on their way.
-#[derive(Default)]
-pub(crate) struct Pipe(Vec<u8>);
+pub(crate) struct Pipe {
+    held: Vec<u8>,
+    sink: Box<dyn Sink>,
+}
 
 /// Held bytes beyond this leave even if there is more to read.
 const FULL: usize = 64 * 1024;
 
 impl Out {
-    pub(crate) fn new(fault: Option<Arc<dyn Fault>>) -> Self {
-        Self { pipe: Mutex::default(), fault }
+    pub(crate) fn new(sink: impl Sink + 'static, fault: Option<Arc<dyn Fault>>) -> Self {
+        Self { pipe: Mutex::new(Pipe { held: Vec::new(), sink: Box::new(sink) }), fault }
     }
 
     /// Takes one whole line. It leaves with the next [`Out::flush`] at the latest.
     pub(crate) fn put(&self, kind: Kind, line: &[u8]) {
-        self.with(|pipe| match &self.fault {
-            None => pipe.hold(line),
-            Some(fault) => fault.emit(pipe, kind, line),
-        });
+        self.during(kind, |pipe| self.shaped(pipe, kind, line));
+    }
+
+    /// An answer that says no, with the status that goes with it.
+    pub(crate) fn refuse(&self, status: u16, line: &[u8]) {
+        self.with(|pipe| pipe.sink.status(status));
+        self.put(Kind::Answer, line);
+    }
+
+    /// The last line before the end.
+    pub(crate) fn put_and_sever(&self, kind: Kind, line: &[u8], how: How) {
+        self.with(|pipe| pipe.sink.doom(how));
+        self.put(kind, line);
+        self.sever(how);
     }
 
     pub(crate) fn flush(&self) {
@@ -54,47 +99,87 @@ impl Out {
         self.with(|pipe| pipe.write_now(bytes));
     }
 
+    /// The same, with what they are a part of.
+    pub(crate) fn part(&self, kind: Kind, bytes: &[u8]) {
+        self.with(|pipe| {
+            pipe.sink.begin(kind);
+            pipe.write_now(bytes);
+        });
+    }
+
+    /// A whole message that `act` writes.
+    pub(crate) fn during(&self, kind: Kind, act: impl FnOnce(&mut Pipe)) {
+        self.with(|pipe| {
+            pipe.sink.begin(kind);
+            act(pipe);
+            pipe.end(kind);
+        });
+    }
+
+    pub(crate) fn sever(&self, how: How) {
+        self.with(|pipe| {
+            pipe.flush();
+            pipe.sink.sever(how);
+        });
+    }
+
+    /// No answer will come.
+    pub(crate) fn finish(&self) {
+        self.with(|pipe| {
+            pipe.flush();
+            pipe.sink.finish();
+        });
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.with(|pipe| pipe.sink.is_gone())
+    }
+
     /// For what must not be interleaved with other messages.
-    pub(crate) fn with<T>(&self, act: impl FnOnce(&mut Pipe) -> T) -> T {
+    fn with<T>(&self, act: impl FnOnce(&mut Pipe) -> T) -> T {
         act(&mut self.pipe.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn shaped(&self, pipe: &mut Pipe, kind: Kind, line: &[u8]) {
+        match &self.fault {
+            None => pipe.hold(line),
+            Some(fault) => fault.emit(pipe, kind, line),
+        }
     }
 }
 
 impl Pipe {
     pub(crate) fn hold(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-        if FULL <= self.0.len() {
+        self.held.extend_from_slice(bytes);
+        if FULL <= self.held.len() {
             self.flush();
         }
     }
 
     pub(crate) fn flush(&mut self) {
-        write_all(&self.0);
-        self.0.clear();
+        if !self.held.is_empty() {
+            self.sink.write(&self.held);
+        }
+        self.held.clear();
         // One huge answer must not stay in memory for ever.
-        self.0.shrink_to(2 * FULL);
+        self.held.shrink_to(2 * FULL);
     }
 
     pub(crate) fn write_now(&mut self, bytes: &[u8]) {
         self.flush();
-        write_all(bytes);
+        self.sink.write(bytes);
+        self.sink.push();
     }
-}
 
-/// Ends the process if nobody reads any more, as most real servers do.
-fn write_all(mut bytes: &[u8]) {
-    while !bytes.is_empty() {
-        match rustix::io::write(rustix::stdio::stdout(), bytes) {
-            Ok(count) => bytes = &bytes[count..],
-            Err(Errno::INTR) => {}
-            Err(_) => process::exit(0),
+    pub(crate) fn is_gone(&self) -> bool {
+        self.sink.is_gone()
+    }
+
+    /// A sink that needs the end of a message gets all of it first.
+    fn end(&mut self, kind: Kind) {
+        if self.sink.is_message_wise() {
+            self.flush();
         }
-    }
-}
-
-/// Closes our end of the pipe: the reader gets its end. What is written later goes nowhere.
-pub(crate) fn close() {
-    if let Ok(null) = File::options().write(true).open("/dev/null") {
-        let _ = rustix::stdio::dup2_stdout(null);
+        self.sink.end(kind);
     }
 }

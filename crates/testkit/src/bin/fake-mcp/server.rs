@@ -1,51 +1,47 @@
-//! The reader loop and what every request goes through: events, cuts, faults, era, method.
+//! What every message goes through, whatever brought it: events, cuts, faults, era, method.
 
-use std::collections::{HashMap, HashSet};
-use std::process::{self, ExitCode};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use serde_json::value::RawValue;
 
-use crate::corpus::Corpus;
-use crate::cut::{self, Cut, Step};
+use crate::cut::Step;
 use crate::era::{self, Verdict};
-use crate::events::Events;
 use crate::faults::{Fault, Take};
-use crate::later::Later;
-use crate::options::Options;
+use crate::house::House;
 use crate::out::{Kind, Out};
-use crate::signals::{self, Obedience};
-use crate::stdin::Lines;
-use crate::wire::{self, IdOnly, Message, Request, Speech, code};
+use crate::wire::{self, Message, Request, Speech, code};
 use crate::{list, tools};
 
+/// One conversation, as one request of it sees it.
 pub(crate) struct Server {
-    pub(crate) options: Options,
-    pub(crate) out: Out,
-    pub(crate) events: Arc<Events>,
-    pub(crate) later: Arc<Later>,
-    /// The file descriptors that were open at start, and what they are.
-    pub(crate) inherited: Vec<(u32, String)>,
-    /// The definitions of `--tools FILE`, in place of our own.
-    pub(crate) corpus: Option<Corpus>,
-    pub(crate) fault: Option<Arc<dyn Fault>>,
-    cut: Cut,
-    state: Mutex<State>,
+    house: Arc<House>,
+    /// Where the answers to what is read go.
+    pub(crate) out: Arc<Out>,
+    state: Talk,
+    /// The `Authorization` of the HTTP request that brought it.
+    pub(crate) credential: Option<String>,
 }
+
+/// The state of a conversation, for all who take part in it.
+pub(crate) type Talk = Arc<Mutex<State>>;
 
 #[derive(Default)]
 pub(crate) struct State {
     pub(crate) initialized: bool,
     pub(crate) discovered: bool,
-    /// Tools that `grow` added.
-    pub(crate) grown: usize,
-    /// Calls that will be answered later, by id.
-    pub(crate) open: HashSet<String>,
+    /// Calls that will be answered later, by id, each with where its answer goes.
+    pub(crate) open: HashMap<String, Arc<Out>>,
     /// Our requests to the client, each with the call that waits for it.
-    pub(crate) asked: HashMap<String, String>,
-    /// Subscriptions of the modern era, by the id of their request.
-    listens: Vec<String>,
+    pub(crate) asked: HashMap<String, Waiting>,
+}
+
+/// A call that waits for an answer of the client.
+pub(crate) struct Waiting {
+    pub(crate) call: String,
+    pub(crate) server: Arc<Server>,
 }
 
 /// What the client answered to a request of ours.
@@ -55,95 +51,51 @@ pub(crate) enum Answer<'a> {
     Error(&'a RawValue),
 }
 
-/// Serves until stdin ends.
-pub(crate) fn run(
-    options: Options,
-    corpus: Option<Corpus>,
-    fault: Option<Arc<dyn Fault>>,
-    inherited: Vec<(u32, String)>,
-) -> ExitCode {
-    let events = Arc::new(Events::open(options.events.as_deref()));
-    let obedience = fault.as_ref().map_or(Obedience::Dies, |fault| fault.obedience());
-    signals::watch(Arc::clone(&events), obedience);
-    events.note(&["start", &process::id().to_string()]);
-    if let Some(text) = &options.stderr {
-        eprintln!("{text}");
+impl Deref for Server {
+    type Target = House;
+
+    fn deref(&self) -> &House {
+        &self.house
     }
-    thread::sleep(options.start_delay);
-    let server = Arc::new(Server {
-        cut: Cut::new(options.cut, options.once.clone()),
-        out: Out::new(fault.clone()),
-        later: Arc::default(),
-        state: Mutex::default(),
-        options,
-        corpus,
-        events,
-        inherited,
-        fault,
-    });
-    server.cut.at(Step::Start);
-    if let Some(fault) = &server.fault {
-        fault.start(&server);
-        server.out.flush();
-    }
-    server.read();
-    server.events.note(&["stdin-eof"]);
-    ExitCode::SUCCESS
 }
 
 impl Server {
+    pub(crate) fn new(house: Arc<House>, out: Arc<Out>, state: Talk) -> Self {
+        Self { house, out, state, credential: None }
+    }
+
+    pub(crate) fn with_credential(self, credential: Option<&str>) -> Self {
+        Self { credential: credential.map(str::to_owned), ..self }
+    }
+
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends the answer to a call.
     pub(crate) fn answer_call(&self, line: &[u8]) {
-        if let Some(how) = self.cut.due(Step::Half) {
-            self.out.raw(&line[..line.len() / 2]);
-            cut::end(how);
+        if let Some(how) = self.cut.due(Step::Head) {
+            self.out.part(Kind::CallAnswer, b"");
+            return self.out.sever(how);
         }
-        self.out.put(Kind::CallAnswer, line);
-        self.cut_at(Step::Answer);
+        if let Some(how) = self.cut.due(Step::Half) {
+            self.out.part(Kind::CallAnswer, &line[..line.len() / 2]);
+            return self.out.sever(how);
+        }
+        match self.cut.due(Step::Answer) {
+            None => self.out.put(Kind::CallAnswer, line),
+            Some(how) => self.out.put_and_sever(Kind::CallAnswer, line, how),
+        }
     }
 
     pub(crate) fn answer(&self, line: &[u8]) {
         self.out.put(Kind::Answer, line);
     }
 
-    /// Says that the tools are others now: to each subscription, or to all if there is none.
-    pub(crate) fn tools_changed(&self) {
-        const CHANGED: &str = "notifications/tools/list_changed";
-        let listens = self.state().listens.clone();
-        if listens.is_empty() {
-            self.out.put(Kind::Note, &wire::note(CHANGED, "{}"));
-        }
-        for id in listens {
-            let params = format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}");
-            self.out.put(Kind::Note, &wire::note(CHANGED, &params));
-        }
-    }
-
-    fn read(self: &Arc<Self>) {
-        let mut lines = Lines::new();
-        let mut line = Vec::new();
-        while lines.next_into(&mut line) {
-            if !line.is_empty() {
-                self.take(&line);
-            }
-            if !lines.has_more() {
-                self.out.flush();
-            }
-        }
-    }
-
-    fn take(self: &Arc<Self>, line: &[u8]) {
+    /// Deals with one message; what it gives rise to may come later.
+    pub(crate) fn take(self: &Arc<Self>, line: &[u8]) {
         let Ok(message) = serde_json::from_slice::<Message<'_>>(line) else {
-            let known = serde_json::from_slice::<IdOnly<'_>>(line).ok().and_then(|known| known.id);
-            let answer = match known {
-                Some(id) => wire::error(id.get(), code::BAD_PARAMS, "invalid params", ""),
-                None => wire::error("null", code::PARSE, "parse error", ""),
-            };
-            return self.answer(&answer);
+            return self.out.refuse(400, &wire::unreadable(line));
         };
         match (&*message.method, message.id) {
             ("", Some(id)) => self.answered(id.get(), &message),
@@ -157,10 +109,20 @@ impl Server {
         }
     }
 
+    /// The client no longer waits for this answer.
+    pub(crate) fn cancelled(&self, id: &str) {
+        let open = self.state().open.remove(id);
+        self.house.unsubscribe(id, &self.out);
+        self.events.note(&["cancelled", &wire::bare_text(id)]);
+        if let Some(out) = open {
+            out.finish();
+        }
+    }
+
     fn request(self: &Arc<Self>, request: &Request<'_>) {
         self.note(request);
-        if let Some(step) = step(request.method) {
-            self.cut_at(step);
+        if let Some(how) = step(request.method).and_then(|step| self.cut.due(step)) {
+            return self.out.sever(how);
         }
         if let Some(fault) = &self.fault
             && fault.request(self, request) == Take::Mine
@@ -169,7 +131,7 @@ impl Server {
         }
         match era::verdict(self, request) {
             Verdict::Served => {}
-            Verdict::Refused(line) => return self.answer(&line),
+            Verdict::Refused(line) => return self.out.refuse(era::status(request.speech, 400), &line),
             Verdict::Silence => return,
             Verdict::Exit => process::exit(1),
         }
@@ -188,7 +150,10 @@ impl Server {
             ("server/discover", _) => era::discover(self, request),
             ("subscriptions/listen", Speech::Modern) => self.listen(id),
             ("ping" | "logging/setLevel", Speech::Legacy) => self.answer(&wire::result(id, speech, |_| ())),
-            _ => self.answer(&wire::error(id, code::NO_METHOD, "method not found", "")),
+            _ => {
+                let line = wire::error(id, code::NO_METHOD, "method not found", "");
+                self.out.refuse(era::status(speech, 404), &line);
+            }
         }
     }
 
@@ -211,11 +176,7 @@ impl Server {
             return;
         }
         let Some(id) = message.params.request_id else { return };
-        let mut state = self.state();
-        state.open.remove(id.get());
-        state.listens.retain(|listen| listen != id.get());
-        drop(state);
-        self.events.note(&["cancelled", &wire::bare(id)]);
+        self.cancelled(id.get());
     }
 
     fn answered(self: &Arc<Self>, id: &str, message: &Message<'_>) {
@@ -232,18 +193,14 @@ impl Server {
 
     /// The request stays open: the acknowledgement is all it gets.
     fn listen(&self, id: &str) {
-        self.state().listens.push(id.to_owned());
+        self.house.subscribe(id, &self.out);
         let params = format!(
             "{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},\
              \"notifications\":{{\"toolsListChanged\":true}}}}"
         );
         self.out.put(Kind::Note, &wire::note("notifications/subscriptions/acknowledged", &params));
-    }
-
-    fn cut_at(&self, step: Step) {
-        if let Some(how) = self.cut.due(step) {
-            self.out.flush();
-            cut::end(how);
+        if let Some(how) = self.cut.due(Step::Listen) {
+            self.out.sever(how);
         }
     }
 }

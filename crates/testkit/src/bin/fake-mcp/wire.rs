@@ -51,11 +51,19 @@ pub(crate) struct Meta<'a> {
     pub(crate) progress_token: Option<&'a RawValue>,
 }
 
+/// The answer to what is no message.
+pub(crate) fn unreadable(line: &[u8]) -> Vec<u8> {
+    match serde_json::from_slice::<IdOnly<'_>>(line).ok().and_then(|known| known.id) {
+        Some(id) => error(id.get(), code::BAD_PARAMS, "invalid params", ""),
+        None => error("null", code::PARSE, "parse error", ""),
+    }
+}
+
 /// What can still be said about a message whose params are not what they should be.
 #[derive(Deserialize)]
-pub(crate) struct IdOnly<'a> {
+struct IdOnly<'a> {
     #[serde(borrow)]
-    pub(crate) id: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
 }
 
 /// The params as they came, byte by byte.
@@ -96,7 +104,11 @@ pub(crate) mod code {
     pub(crate) const NO_METHOD: i64 = -32601;
     pub(crate) const BAD_PARAMS: i64 = -32602;
     pub(crate) const INTERNAL: i64 = -32603;
+    pub(crate) const BAD_HEADER: i64 = -32020;
     pub(crate) const BAD_VERSION: i64 = -32022;
+    /// What servers of the legacy era answer below their own protocol.
+    pub(crate) const TRANSPORT: i64 = -32000;
+    pub(crate) const NO_SESSION: i64 = -32001;
 }
 
 /// A result whose members `body` writes, without the braces around them.

@@ -32,7 +32,7 @@ pub(super) const FAULTS: &[Entry] = &[
                 Some("url") => &[FILE_URL, HTTP_URL],
                 _ => &[FORM, FILE_URL, HTTP_URL],
             };
-            Arc::new(Again { questions, round: AtomicUsize::new(0) })
+            Arc::new(Again { questions, round: AtomicUsize::new(0), caller: Mutex::default() })
         },
     },
 ];
@@ -90,6 +90,8 @@ impl Fault for Unasked {
 struct Again {
     questions: &'static [Question],
     round: AtomicUsize,
+    /// The call that all this is about: the client's answers may come on another way.
+    caller: Mutex<Option<Arc<Server>>>,
 }
 
 impl Again {
@@ -111,6 +113,7 @@ impl Fault for Again {
             return Take::Leave;
         }
         if request.speech == Speech::Legacy {
+            *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(server));
             self.ask(server);
         } else {
             let (round, question) = self.next();
@@ -127,7 +130,8 @@ impl Fault for Again {
             return Take::Leave;
         }
         std::thread::sleep(Duration::from_millis(1));
-        self.ask(server);
+        let caller = self.caller.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        self.ask(caller.as_ref().unwrap_or(server));
         Take::Mine
     }
 }

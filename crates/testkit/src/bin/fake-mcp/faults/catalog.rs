@@ -96,6 +96,11 @@ impl Fault for Catalog {
         }
     }
 
+    fn definition(&self, name: &str) -> Option<&str> {
+        let found = self.listed.iter().find(|listed| listed.name == name);
+        found.map(|listed| &*listed.definition)
+    }
+
     fn instructions(&self) -> Option<&str> {
         self.instructions.as_deref()
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::{Entry, Fault, Modes, Take, live_on};
 use crate::server::Server;
 use crate::wire::Request;
-use crate::{out, stdin};
+use crate::{stdin, stdout};
 
 const WHEN: &[&str] = &["start", "handshake", "list", "call"];
 
@@ -89,7 +89,7 @@ impl At {
     fn strike(&self, server: &Server) {
         server.out.flush();
         match self.loss {
-            Loss::Stdout => out::close(),
+            Loss::Stdout => stdout::close(),
             Loss::Stdin => {
                 stdin::close();
                 server.events.note(&["stdin-closed"]);

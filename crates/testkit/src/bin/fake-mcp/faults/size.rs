@@ -50,13 +50,18 @@ impl Fault for Endless {
         let head =
             format!("{{\"jsonrpc\":\"2.0\",{id}\"result\":{{\"content\":[{{\"type\":\"text\",\"text\":\"");
         let chunk = vec![b'A'; MIB / 4];
-        server.out.with(|pipe| {
+        server.out.during(Kind::CallAnswer, |pipe| {
             pipe.write_now(head.as_bytes());
             (0..4 * self.mib).for_each(|_| pipe.write_now(&chunk));
             pipe.write_now(b"\n");
         });
         Take::Mine
     }
+}
+
+/// A result with a text of that many MiB.
+pub(super) fn huge(request: &Request<'_>, mib: usize) -> Vec<u8> {
+    wire::text_result(request.id, request.speech, &format!("\"{}\"", "B".repeat(mib * MIB)))
 }
 
 struct Huge {
@@ -69,8 +74,7 @@ impl Fault for Huge {
         if !spoils(request) {
             return Take::Leave;
         }
-        let text = format!("\"{}\"", "B".repeat(self.mib * MIB));
-        let mut line = wire::text_result(request.id, request.speech, &text);
+        let mut line = huge(request, self.mib);
         if self.id_last {
             let head = format!("{{\"jsonrpc\":\"2.0\",\"id\":{},", request.id);
             line.splice(..head.len(), *b"{");

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::{Done, arguments};
 use crate::out::Kind;
-use crate::server::{Answer, Server};
+use crate::server::{Answer, Server, Waiting};
 use crate::wire::{self, Request, Speech};
 
 pub(crate) mod questions {
@@ -48,7 +48,8 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
     match (request.speech, request.params.input_responses) {
         (Speech::Legacy, _) => {
             let id = wire::quoted(&format!("ask-{}", wire::bare_text(request.id)));
-            server.state().asked.insert(id.clone(), request.id.to_owned());
+            let waiting = Waiting { call: request.id.to_owned(), server: Arc::clone(server) };
+            server.state().asked.insert(id.clone(), waiting);
             server.out.put(Kind::Note, &wire::request(&id, method, params));
             Done::Elsewhere
         }
@@ -64,7 +65,8 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
 
 /// The client answered a question of ours: the call that waits for it gets the answer as text.
 pub(crate) fn answered(server: &Server, id: &str, answer: Answer<'_>) {
-    let Some(call) = server.state().asked.remove(id) else { return };
+    let Some(Waiting { call, server }) = server.state().asked.remove(id) else { return };
     let (Answer::Result(raw) | Answer::Error(raw)) = answer;
     server.answer_call(&wire::text_result(&call, Speech::Legacy, &wire::quoted(raw.get())));
+    server.out.flush();
 }

@@ -2,6 +2,7 @@
 
 use std::process;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -119,11 +120,7 @@ pub(super) fn die(server: &Arc<Server>, request: &Request<'_>) -> Done {
 }
 
 pub(super) fn grow(server: &Arc<Server>, request: &Request<'_>) -> Done {
-    let grown = {
-        let mut state = server.state();
-        state.grown += 1;
-        state.grown
-    };
+    let grown = server.grown.fetch_add(1, Ordering::Relaxed) + 1;
     server.tools_changed();
     text(request, &format!("grown_{grown}"))
 }

@@ -21,10 +21,10 @@ pub(super) fn sleep(server: &Arc<Server>, request: &Request<'_>) -> Done {
     let ms = ms.unwrap_or(0);
     let line = wire::text_result(request.id, request.speech, &format!("\"slept {ms} ms\""));
     let id = request.id.to_owned();
-    server.state().open.insert(id.clone());
+    server.state().open.insert(id.clone(), Arc::clone(&server.out));
     let own = Arc::clone(server);
     server.later.after(Duration::from_millis(ms), move || {
-        if own.state().open.remove(&id) {
+        if own.state().open.remove(&id).is_some() {
             own.answer_call(&line);
             own.out.flush();
         }
@@ -76,7 +76,7 @@ impl Steps {
             total,
             pause: Duration::from_millis(ms),
         };
-        server.state().open.insert(steps.id.clone());
+        server.state().open.insert(steps.id.clone(), Arc::clone(&server.out));
         if ms == 0 {
             (0..total).for_each(|done| steps.report(server, done + 1));
             steps.finish(server);
@@ -89,7 +89,7 @@ impl Steps {
     fn next(mut self, server: Arc<Server>) {
         let later = Arc::clone(&server.later);
         later.after(self.pause, move || {
-            if !server.state().open.contains(&self.id) {
+            if !server.state().open.contains_key(&self.id) {
                 return;
             }
             self.done += 1;
@@ -112,7 +112,7 @@ impl Steps {
     }
 
     fn finish(&self, server: &Server) {
-        if server.state().open.remove(&self.id) {
+        if server.state().open.remove(&self.id).is_some() {
             let text = format!("\"{} steps\"", self.total);
             server.answer_call(&wire::text_result(&self.id, self.speech, &text));
         }
