@@ -1,13 +1,15 @@
 //! A link to a server, started, supervised, recovered and ended so that nothing above has to care.
 //!
 //! From the bottom: [`frame`] and [`message`] take bytes apart, [`channel`] is what a transport must do,
-//! [`stdio`] is one, [`peer`] holds the conversation, [`era`] opens it, [`list`] pages through tools, and
+//! [`stdio`] is one, [`http`] holds two more, [`peer`] holds the conversation, [`era`] opens it, [`list`] pages through tools, and
 //! [`link`] keeps it all alive.
 
 mod ask;
+mod carrier;
 mod channel;
 mod era;
 mod frame;
+mod http;
 mod link;
 mod list;
 mod logs;

@@ -406,5 +406,5 @@ fn local_owner(setup: &Setup) -> ServerName {
 
 fn why(status: &Status) -> String {
     let state = status.state.as_str();
-    status.error.as_ref().map_or_else(|| state.to_owned(), |error| format!("{state}: {error}"))
+    status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
 }

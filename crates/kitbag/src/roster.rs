@@ -148,7 +148,7 @@ impl Roster {
         let here = status.state.is_connected() || status.state == LinkState::Idle;
         let why = || {
             let state = status.state.as_str();
-            status.error.as_ref().map_or_else(|| state.to_owned(), |error| format!("{state}: {error}"))
+            status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
         };
         let away = (!here).then(|| Away { why: why() });
         self.update(|now| now.with_away(server, away));

@@ -53,7 +53,7 @@ fn print(context: &mut Context, rows: &[ServerStatus]) {
         return;
     }
     let mut table = table();
-    table.set_header(["SERVER", "STATE", "VERSION", "TOOLS", "RESTARTS", "ERROR"]);
+    table.set_header(["SERVER", "STATE", "TRANSPORT", "VERSION", "TOOLS", "RESTARTS", "ERROR"]);
     for row in rows {
         let status = &row.status;
         let style = match status.state {
@@ -65,10 +65,11 @@ fn print(context: &mut Context, rows: &[ServerStatus]) {
         table.add_row([
             visible(&row.name).into(),
             cell(style, status.state.as_str()),
+            transport(row).unwrap_or_default().into(),
             status.version.clone().unwrap_or_default().into(),
             status.tools.map(|tools| tools.to_string()).unwrap_or_default().into(),
             status.restarts.to_string().into(),
-            status.error.as_deref().map(visible).unwrap_or_default().into(),
+            status.reason().map(visible).unwrap_or_default().into(),
         ]);
     }
     let text = lines(&table);
@@ -81,9 +82,12 @@ fn as_json(row: &ServerStatus) -> Value {
         "server": row.name,
         "state": status.state.as_str(),
         "era": status.version,
-        "transport": row.transport.map(|transport| transport.as_str()),
+        "transport": transport(row),
+        "protocol": status.era,
+        "session": status.session,
+        "auth_required": status.auth_required,
         "tools": status.tools,
-        "error": status.error,
+        "error": status.reason(),
         "restarts": status.restarts,
         "since": time(status.since),
         "last_good": status.last_good.map(time),
@@ -91,6 +95,11 @@ fn as_json(row: &ServerStatus) -> Value {
         "pid": status.pid,
         "keeping": status.keeping,
     })
+}
+
+/// As it is really spoken to, else as it is configured.
+fn transport(row: &ServerStatus) -> Option<&'static str> {
+    row.status.transport.or(row.transport.map(|transport| transport.as_str()))
 }
 
 fn time(time: SystemTime) -> String {

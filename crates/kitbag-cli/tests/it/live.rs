@@ -1,6 +1,7 @@
 //! Tests with real server processes, good and hostile: the library and the binary as their users have them.
 
 mod farm;
+mod hosted;
 
 mod asks;
 mod calls;
@@ -18,6 +19,11 @@ mod eras;
 mod execute;
 mod hooks;
 mod hostile_catalog;
+mod http;
+mod http_auth;
+mod http_hostile;
+mod http_reasons;
+mod http_sessions;
 mod local_tools;
 mod present;
 mod refresh;
@@ -28,5 +34,7 @@ mod shaping;
 mod shared;
 mod states;
 mod wire;
+
+pub(crate) use hosted::Hosted;
 
 pub(crate) use farm::{Farm, alone, calm, first, names, said, until};

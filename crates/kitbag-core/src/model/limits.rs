@@ -106,6 +106,12 @@ limits! {
     watch: Time = seconds(2), "between two looks at whether a configuration file changed";
     refresh: Time = seconds(5), "between two refreshes of a tool list that keeps changing";
     line: Bytes = 16 << 20, "one message of a server";
+    http_headers: Bytes = 64 << 10, "the headers of one answer";
+    http_page: Bytes = 64 << 10, "what is read of an answer that refuses";
+    http_posts: Items = 256, "requests in flight to one address";
+    redirects: Items = 3, "times one request is sent on within its origin";
+    resume: Time = seconds(1), "before a stream of events that ended is taken up again, if its server says nothing";
+    resumes: Items = 5, "tries in a row to take up the stream of one answer";
     depth: Items = 128, "levels of nesting in a message";
     queue: Items = 256, "messages waiting to be sent to one server";
     notes: Items = 1024, "notes of one call waiting to be read";

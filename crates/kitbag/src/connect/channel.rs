@@ -4,6 +4,7 @@
 
 use std::future::Future;
 
+use super::peer::RequestError;
 use super::wire::Line;
 
 /// A line on its way out.
@@ -31,6 +32,13 @@ pub(crate) enum Incoming<'a> {
     },
     /// What stood behind the last line when everything ended: a line without its end, or half a line.
     Rest(&'a [u8]),
+    /// One request has come to nothing; the others go on.
+    Failed {
+        /// Which.
+        id: u64,
+        /// Why.
+        error: RequestError,
+    },
     /// Nothing more will come.
     Closed(Closed),
 }

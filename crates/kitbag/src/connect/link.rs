@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::model::Resolved;
-use kitbag_core::{Fault, Limits, ServerName, ServerSpec};
+use kitbag_core::{ErrorKind, Fault, Limits, ServerName, ServerSpec};
 use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -210,10 +210,15 @@ impl Link {
         let _ = tokio::time::timeout_at(until, sessions.wait_for(other)).await;
     }
 
+    /// Which way a call goes wrong while there is no conversation.
+    fn why_not(&self) -> ErrorKind {
+        if self.0.status.borrow().auth_required { ErrorKind::AuthRequired } else { ErrorKind::Unavailable }
+    }
+
     fn why_away(&self) -> String {
         let status = self.0.status.borrow();
         let state = status.state.as_str();
-        status.error.as_ref().map_or_else(|| format!("is {state}"), |error| format!("is {state}: {error}"))
+        status.reason().map_or_else(|| format!("is {state}"), |reason| format!("is {state}: {reason}"))
     }
 }
 
@@ -306,19 +311,29 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
         tries: &inner.tries,
         offers: Offers::of(around.responder.as_ref()),
     };
+    inner.status.send_modify(|status| status.waits_for = opener.waits_for());
     let opened = tokio::select! {
         () = inner.stop.cancelled() => return Ended::Stopped,
         opened = opener.open() => opened,
     };
+    inner.status.send_modify(|status| status.waits_for = None);
     let session = match opened {
         Ok(session) => session,
         Err(OpenError::Final(error)) => return Ended::Hopeless(error),
+        Err(OpenError::Auth(error)) => {
+            inner.status.send_modify(|status| status.auth_required = true);
+            return Ended::Hopeless(error);
+        }
         Err(OpenError::Again(error)) => return Ended::Lost { ran: None, error },
     };
     let began = Instant::now();
     inner.status.send_modify(|status| {
         status.version = Some(session.greeting.version.clone());
         status.pid = session.pid;
+        status.transport = Some(session.carrier.as_str());
+        status.era = Some(session.greeting.era.as_str());
+        status.session = session.carrier.has_session();
+        status.auth_required = false;
     });
     let session = Arc::new(session);
     inner.session.send_replace(Some(session.clone()));
@@ -330,6 +345,7 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
     inner.status.send_modify(|status| {
         status.noise = session.noise.count.load(Ordering::Relaxed);
         status.pid = None;
+        status.session = false;
     });
     inner.session.send_replace(None);
     closed.map_or(Ended::Stopped, |error| Ended::Lost { ran: Some(began.elapsed()), error })
@@ -386,6 +402,7 @@ async fn too_old(inner: &Inner) {
 async fn refresh(inner: &Inner, session: &Session) {
     if !session.greeting.has_tools {
         inner.status.send_modify(|status| status.tools = Some(0));
+        session.tail.remark("WARNING it has no tools");
         inner.tools.send_replace(Some(Arc::default()));
         return inner.state(LinkState::Ready, None);
     }
@@ -395,11 +412,17 @@ async fn refresh(inner: &Inner, session: &Session) {
             let error = list.truncated.unwrap_or_default();
             inner.state(LinkState::Degraded, Some(session.redactor.line(error.as_bytes())));
         }
-        Ok(list) => {
+        Ok(mut list) => {
+            session.carrier.learn(&mut list, session.greeting.era);
             inner.status.send_modify(|status| {
                 status.tools = Some(list.tools.len());
                 status.error = list.truncated.clone().map(|why| format!("tool list cut short: {why}"));
             });
+            if list.tools.is_empty()
+                && inner.tools.borrow().as_ref().is_none_or(|before| !before.tools.is_empty())
+            {
+                session.tail.remark("WARNING it lists no tools");
+            }
             inner.tools.send_replace(Some(Arc::new(list)));
             inner.state(LinkState::Ready, None);
         }

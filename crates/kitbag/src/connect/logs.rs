@@ -34,7 +34,7 @@ impl Redactor {
     }
 
     /// The beginning of a line, of about this length; a secret that the cut would leave half of is left out.
-    fn head<'a>(&self, line: &'a [u8], most: usize) -> &'a [u8] {
+    pub(crate) fn head<'a>(&self, line: &'a [u8], most: usize) -> &'a [u8] {
         if line.len() <= most {
             return line;
         }

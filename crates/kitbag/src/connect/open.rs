@@ -1,7 +1,7 @@
 //! From a server's description to a conversation that both sides have agreed on.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
 use kitbag_core::model::{Link as LinkSpec, Resolved, ResolvedLink};
 use kitbag_core::{Fault, Limits, Secret, ServerSpec};
@@ -12,7 +12,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::ask::Offers;
-use super::channel::Closed;
+use super::carrier::Carrier;
+use super::channel::{Closed, Sink, Source};
 use super::era::{self, Era, Greeting, OpeningError};
 use super::logs::{Redactor, Tail, secret_words, secrets_of};
 use super::memory::Memory;
@@ -23,12 +24,16 @@ use super::wire::Speech;
 use crate::Env;
 use crate::guard::Launcher;
 
+mod remote;
+
 /// A conversation both sides have agreed on.
 pub(crate) struct Session {
     pub(crate) peer: Peer,
     pub(crate) greeting: Arc<Greeting>,
     pub(crate) speech: Speech,
     pub(crate) pid: Option<u32>,
+    /// What carries it.
+    pub(crate) carrier: Carrier,
     /// The server said that its tools changed.
     pub(crate) changed: Arc<Notify>,
     /// Ends it.
@@ -50,15 +55,25 @@ pub(crate) struct Noise {
 pub(crate) enum OpenError {
     /// Trying again makes no sense before something changes.
     Final(String),
+    /// Nor before it is said who we are.
+    Auth(String),
     /// Trying again may help.
     Again(String),
 }
 
 impl OpenError {
+    /// What went wrong.
+    fn text(&self) -> &str {
+        match self {
+            Self::Final(text) | Self::Auth(text) | Self::Again(text) => text,
+        }
+    }
+
     fn cleaned(self, redactor: &Redactor) -> Self {
         let clean = |text: String| redactor.line(text.as_bytes());
         match self {
             Self::Final(text) => Self::Final(clean(text)),
+            Self::Auth(text) => Self::Auth(clean(text)),
             Self::Again(text) => Self::Again(clean(text)),
         }
     }
@@ -85,6 +100,10 @@ pub(crate) struct Tries {
     starts: AtomicU32,
     /// Both eras were tried, and it ended both times. Asking one way is enough from then on.
     both: AtomicBool,
+    /// A session was given up because it may have been gone, and no call has succeeded since.
+    renewed: Arc<AtomicBool>,
+    /// Why the last try with an address failed: said once, not at every try.
+    said: Mutex<Option<String>>,
 }
 
 impl Tries {
@@ -105,10 +124,8 @@ impl Opener<'_> {
                 ));
             }
         };
-        if matches!(resolved.link, ResolvedLink::Remote { .. }) {
-            return Err(OpenError::Final(
-                "addresses cannot be connected to yet; only programs can".to_owned(),
-            ));
+        if let ResolvedLink::Remote { transport, url, headers } = &resolved.link {
+            return self.remote(*transport, url, headers, self.redactor(resolved)).await;
         }
         let deadline = Instant::now() + self.limits.wait_stdio;
         let after = self.limits.wait_stdio;
@@ -188,8 +205,11 @@ impl Opener<'_> {
 
     /// Hides every secret this server was given.
     fn redactor(&self, resolved: &Resolved) -> Redactor {
-        let ResolvedLink::Stdio { args, env, env_file, .. } = &resolved.link else {
-            return Redactor::default();
+        let (args, env, env_file) = match &resolved.link {
+            ResolvedLink::Stdio { args, env, env_file, .. } => (args, env, env_file),
+            ResolvedLink::Remote { url, headers, .. } => {
+                return Redactor::new(&remote::secrets(&self.spec.link, url.expose(), headers));
+            }
         };
         let pass = self.passed();
         let passed: Vec<(String, Secret)> =
@@ -223,6 +243,25 @@ impl Opener<'_> {
             StartError::Spawn(_) => OpenError::Again(error.to_string()),
             _ => OpenError::Final(error.to_string()),
         })?;
+        let (pid, ear) = (process.pid, process.ear);
+        let started = self.converse((process.sink, process.source), Carrier::Pipe, pid, tail, redactor, stop);
+        if let Some(ear) = ear {
+            let (peer, stop) = (started.peer.clone(), started.stop.clone());
+            self.tasks.spawn(watch_input(ear, peer, stop));
+        }
+        Ok(started)
+    }
+
+    /// A conversation on a channel, not agreed on yet.
+    fn converse(
+        &self,
+        (sink, source): (impl Sink, impl Source),
+        carrier: Carrier,
+        pid: Option<u32>,
+        tail: Arc<Tail>,
+        redactor: Redactor,
+        stop: CancellationToken,
+    ) -> Started {
         let changed = Arc::new(Notify::new());
         let noise = Arc::new(Noise::default());
         let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail: tail.clone() });
@@ -232,20 +271,10 @@ impl Opener<'_> {
             queue: self.limits.queue,
             questions: self.limits.questions,
         };
-        let peer = Peer::start(process.sink, process.source, ears, bounds, self.tasks, &stop);
-        if let Some(ear) = process.ear {
-            self.tasks.spawn(watch_input(ear, peer.clone(), stop.clone()));
-        }
-        Ok(Started {
-            peer,
-            pid: process.pid,
-            changed,
-            noise,
-            tail,
-            redactor,
-            offers: self.offers,
-            guard: stop.drop_guard(),
-        })
+        let peer = Peer::start(sink, source, ears, bounds, self.tasks, &stop);
+        let offers = self.offers;
+        let guard = stop.clone().drop_guard();
+        Started { peer, pid, carrier, changed, noise, tail, redactor, offers, stop, guard }
     }
 }
 
@@ -270,11 +299,13 @@ fn until(deadline: Instant) -> Clocks {
 struct Started {
     peer: Peer,
     pid: Option<u32>,
+    carrier: Carrier,
     changed: Arc<Notify>,
     noise: Arc<Noise>,
     tail: Arc<Tail>,
     redactor: Redactor,
     offers: Offers,
+    stop: CancellationToken,
     guard: tokio_util::sync::DropGuard,
 }
 
@@ -287,6 +318,7 @@ impl Started {
             peer: self.peer,
             greeting: Arc::new(greeting),
             pid: self.pid,
+            carrier: self.carrier,
             changed: self.changed,
             stop,
             noise: self.noise,

@@ -23,6 +23,8 @@ use super::wire::{self, Line, Params, Speech};
 mod questions;
 mod tasks;
 
+pub(crate) use tasks::remote;
+
 #[cfg(test)]
 mod tests;
 
@@ -87,6 +89,17 @@ pub(crate) enum RequestError {
     /// It may have been received, and then the connection ended.
     #[error("{0}")]
     Lost(Closed),
+    /// It may have been received, and its answer broke off; the conversation goes on.
+    #[error("{0}")]
+    Broken(String),
+    /// It was refused before anybody looked at it as a message.
+    #[error("{text}")]
+    Http {
+        /// The status.
+        status: u16,
+        /// What was said.
+        text: String,
+    },
     /// It took too long.
     #[error("no answer within {after:?}")]
     Timeout {

@@ -60,12 +60,22 @@ pub struct Status {
     pub tools: Option<usize>,
     /// What went wrong last: the root cause, in one line without secrets.
     pub error: Option<String>,
+    /// What is being waited for, while it is: the same kind of line.
+    pub waits_for: Option<String>,
     /// How often it was started again.
     pub restarts: u32,
     /// When a call last came back.
     pub last_good: Option<SystemTime>,
     /// Lines of output that were no messages.
     pub noise: u64,
+    /// How it is really spoken to, when connected: `stdio`, `http` or `sse`.
+    pub transport: Option<&'static str>,
+    /// Which kind of protocol: `legacy` or `modern`.
+    pub era: Option<&'static str>,
+    /// Whether the server keeps a session for us.
+    pub session: bool,
+    /// Whether it is away because it wants to know who we are.
+    pub auth_required: bool,
     /// The process, when there is one.
     pub pid: Option<u32>,
     /// How surely its processes end with us.
@@ -73,6 +83,11 @@ pub struct Status {
 }
 
 impl Status {
+    /// What went wrong or is being waited for.
+    pub fn reason(&self) -> Option<&str> {
+        self.error.as_deref().or(self.waits_for.as_deref())
+    }
+
     /// A link that was not looked at yet.
     pub fn new(state: LinkState) -> Self {
         Self {
@@ -81,9 +96,14 @@ impl Status {
             version: None,
             tools: None,
             error: None,
+            waits_for: None,
             restarts: 0,
             last_good: None,
             noise: 0,
+            transport: None,
+            era: None,
+            session: false,
+            auth_required: false,
             pid: None,
             keeping: "",
         }

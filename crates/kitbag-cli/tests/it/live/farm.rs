@@ -65,6 +65,11 @@ impl Farm {
             entry[key] = value.clone();
         }
         entry["env"][MARK] = self.house.at("").into();
+        self.enter(name, entry);
+    }
+
+    /// Adds an entry as it is.
+    pub(crate) fn enter(&self, name: &str, entry: Value) {
         self.servers.borrow_mut().insert(name.to_owned(), entry);
         self.write();
     }
@@ -91,7 +96,7 @@ impl Farm {
         self.house.put("kit/config/mcp.json", text);
     }
 
-    fn diary(&self, name: &str) -> PathBuf {
+    pub(crate) fn diary(&self, name: &str) -> PathBuf {
         self.house.path(&format!("{name}.events"))
     }
 

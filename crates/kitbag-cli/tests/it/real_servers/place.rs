@@ -19,14 +19,30 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn with(servers: &[Server]) -> Self {
+        let place = Self::empty();
+        let entries: Map<_, _> =
+            servers.iter().map(|server| (server.name().into(), server.entry(&place.data()))).collect();
+        place.write(&entries.into());
+        place
+    }
+
+    /// A place whose configuration has these entries.
+    pub(crate) fn of(entries: &Value) -> Self {
+        let place = Self::empty();
+        place.write(entries);
+        place
+    }
+
+    fn empty() -> Self {
         let place = Self { folder: tempfile::tempdir().unwrap() };
         for folder in [place.home(), place.data()] {
             fs::create_dir(folder).unwrap();
         }
-        let entries: Map<_, _> =
-            servers.iter().map(|server| (server.name().into(), server.entry(&place.data()))).collect();
-        fs::write(place.config(), json!({"mcpServers": entries}).to_string()).unwrap();
         place
+    }
+
+    fn write(&self, entries: &Value) {
+        fs::write(self.config(), json!({"mcpServers": entries}).to_string()).unwrap();
     }
 
     /// What the servers may touch.

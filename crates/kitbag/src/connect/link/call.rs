@@ -98,7 +98,10 @@ impl Link {
         let message = session.redactor.line(error.to_string().as_bytes());
         let kind = match error {
             RequestError::NotSent(_) => ErrorKind::Unavailable,
-            RequestError::Lost(_) | RequestError::Timeout { sent: true, .. } => ErrorKind::OutcomeUnknown,
+            RequestError::Lost(_) | RequestError::Broken(_) | RequestError::Timeout { sent: true, .. } => {
+                ErrorKind::OutcomeUnknown
+            }
+            RequestError::Http { status, .. } => refused(status),
             RequestError::Timeout { sent: false, .. } => ErrorKind::Timeout,
             RequestError::BadAnswer(_) => ErrorKind::BadAnswer,
             RequestError::TooLarge { .. } => ErrorKind::TooLarge,
@@ -163,14 +166,18 @@ impl<'a> Trip<'a> {
             };
             let again = match &error {
                 RequestError::NotSent(_) => true,
-                RequestError::Lost(_) => self.call.repeatable,
+                RequestError::Lost(_) | RequestError::Broken(_) => self.call.repeatable,
                 _ => false,
             };
             if !again || 1 < self.retries {
                 return Err(self.link.explain(self.call, &session, error));
             }
             self.retries += 1;
-            self.link.renewed(&session, self.end).await;
+            match error {
+                // The conversation goes on; only this answer is lost.
+                RequestError::Broken(_) => {}
+                _ => self.link.renewed(&session, self.end).await,
+            }
             self.from = Instant::now();
         }
     }
@@ -182,7 +189,8 @@ impl<'a> Trip<'a> {
         let until = self.end.min(Instant::now() + self.link.0.around.limits.wait_agent);
         let session = self.link.session(until).await;
         self.from = Instant::now();
-        session.map_err(|why| self.link.error(self.call, ErrorKind::Unavailable, why))
+        let kind = self.link.why_not();
+        session.map_err(|why| self.link.error(self.call, kind, why))
     }
 
     /// Answers what the server asks in return.
@@ -196,6 +204,16 @@ impl<'a> Trip<'a> {
         let answers = answers.map_err(refused)?;
         self.from = Instant::now();
         Ok(answers)
+    }
+}
+
+/// What a status says about a call: whoever refuses a request with 4xx did not carry it out.
+fn refused(status: u16) -> ErrorKind {
+    match status {
+        401 | 403 => ErrorKind::AuthRequired,
+        429 => ErrorKind::RateLimited,
+        500.. => ErrorKind::OutcomeUnknown,
+        _ => ErrorKind::ServerError,
     }
 }
 

@@ -115,6 +115,7 @@ pub(super) async fn read(
         match incoming {
             Incoming::Closed(closed) => break (closed, true),
             Incoming::Line(line) => take(line, &peer, &*inbound),
+            Incoming::Failed { id, error } => shared.finish(id, Outcome::Error(error)),
             // Half an answer is none: its call is lost, and may be one to make again.
             Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => {
                 inbound.noise(rest, NotAMessage::Noise)
@@ -170,7 +171,8 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
     }
 }
 
-fn remote(raw: &RawValue) -> RequestError {
+/// An error of the protocol, as received.
+pub(crate) fn remote(raw: &RawValue) -> RequestError {
     #[derive(serde::Deserialize)]
     struct Error {
         #[serde(default)]

@@ -1,0 +1,148 @@
+//! Why an address cannot be used: one reason, within its clock, naming the class, the address and the root.
+
+use std::io::Write as _;
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use kitbag::connect::LinkState;
+use serde_json::json;
+
+use super::farm::Use as _;
+use super::hosted::hasty;
+use super::{Hosted, calm};
+
+/// Opens one address until its first try is over; the reason.
+async fn reason(hosted: &Hosted, url: &str) -> String {
+    hosted.enter("x", url, &json!({"headers": {"Authorization": "Bearer canary-token-4f1b"}}));
+    let mut limits = hasty();
+    // The second try is not this test's.
+    limits.restart_first = Duration::from_secs(60);
+    limits.restart_most = Duration::from_secs(60);
+    let began = Instant::now();
+    let kit = hosted.farm.start(limits);
+    let over = |state| matches!(state, LinkState::Failed | LinkState::Reconnecting);
+    let ended = super::until(Duration::from_secs(10), || over(kit.on("x").status().state)).await;
+    assert!(ended, "{url}: {:?}", kit.on("x").status());
+    assert!(began.elapsed() < Duration::from_secs(5), "{url}: {:?}", began.elapsed());
+    let reason = kit.on("x").status().error.unwrap();
+    kit.close().await;
+    let log = hosted.farm.log("x");
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines.len(), 1, "{url}: {log}");
+    assert!(lines[0].starts_with("ERROR ") && lines[0].contains(&reason), "{url}: {log}");
+    assert!(!log.contains("canary") && !log.contains("hunter22") && !log.contains("sekrit"), "{log}");
+    reason
+}
+
+#[track_caller]
+fn names(reason: &str, class: &str, url: &str, root: &str) {
+    assert!(reason.starts_with(class), "{reason}");
+    assert!(reason.contains(url), "{reason}");
+    assert!(reason.contains(root), "no {root:?} in {reason}");
+}
+
+#[tokio::test]
+async fn s4_3_a_malformed_url_is_an_error_at_connection_time() {
+    for (url, root) in
+        [("${NO_SUCH:-not a url}", "relative URL"), ("${NO_SUCH:-ftp://h.example/x}", "only http and https")]
+    {
+        let why = reason(&Hosted::new(), url).await;
+        names(&why, "invalid url: ", "", root);
+    }
+}
+
+#[tokio::test]
+async fn s4_6_every_failure_names_class_address_and_root_once() {
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let url = format!("http://me:hunter22@127.0.0.1:{free}/mcp?api_key=sekrit99&v=1");
+    let shown = format!("@127.0.0.1:{free}/mcp?api_key=***&v=1");
+    names(&reason(&Hosted::new(), &url).await, "connection: ", &shown, "refused");
+    // A secret may stand anywhere in an address; where it came from tells it.
+    let path = format!("http://127.0.0.1:{free}/${{MY_TOKEN:-sekritpath}}/mcp");
+    let masked = format!("http://127.0.0.1:{free}/***/mcp");
+    names(&reason(&Hosted::new(), &path).await, "connection: ", &masked, "refused");
+    let unknown = "http://no-such-host.invalid/mcp";
+    names(&reason(&Hosted::new(), unknown).await, "connection: ", unknown, "lookup");
+    names(
+        &reason(&Hosted::new(), "http://169.254.169.254/mcp").await,
+        "connection: ",
+        "169.254",
+        "credentials",
+    );
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tls = format!("https://{}/mcp", plain.local_addr().unwrap());
+    let speaks_no_tls = std::thread::spawn(move || {
+        let (mut stream, _) = plain.accept().unwrap();
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+    });
+    names(&reason(&Hosted::new(), &tls).await, "connection: ", &tls, "message");
+    speaks_no_tls.join().unwrap();
+    let nothing = Hosted::new();
+    let missing = nothing.host("y", &[]).replace("/mcp", "/nothing-here");
+    names(&reason(&nothing, &missing).await, "refused: answered 404", &missing, "not found");
+    for (fault, root) in [
+        ("h09:html", "text/html"),
+        ("h09:xml", "application/xml"),
+        ("h09:text", "text/plain"),
+        ("h09:empty", "nothing"),
+    ] {
+        let hosted = Hosted::new();
+        let url = hosted.host("y", &["--fault", fault]);
+        names(&reason(&hosted, &url).await, "not MCP: ", &url, root);
+    }
+    let hosted = Hosted::new();
+    let url = hosted.host("y", &["--fault", "h17"]);
+    names(&reason(&hosted, &url).await, "auth required: ", &url, "invalid_token");
+}
+
+#[tokio::test]
+async fn s4_5_what_never_answers_ends_by_the_clock() {
+    // It is connected to, and then nothing.
+    let hole = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", hole.local_addr().unwrap());
+    names(&reason(&Hosted::new(), &url).await, "timeout: ", &url, "");
+    let sse = format!("http://{}/sse", hole.local_addr().unwrap());
+    let hosted = Hosted::new();
+    hosted.enter("x", &sse, &json!({"type": "sse"}));
+    let kit = hosted.farm.start(hasty());
+    kit.reaches("x", LinkState::Reconnecting).await;
+    names(&kit.on("x").status().error.unwrap(), "timeout: ", &sse, "");
+    kit.close().await;
+    // It answers byte by byte, for ever: first the head, then the body.
+    for head in ["HTTP/1.1 200 OK\r\nX-Slow: ", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] {
+        let slow = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/mcp", slow.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for stream in slow.incoming() {
+                let mut stream = stream.unwrap();
+                std::thread::spawn(move || {
+                    let mut sent = stream.write_all(head.as_bytes());
+                    while sent.is_ok() {
+                        std::thread::sleep(Duration::from_millis(50));
+                        sent = stream.write_all(b" ");
+                    }
+                });
+            }
+        });
+        names(&reason(&Hosted::new(), &url).await, "timeout: ", &url, "within");
+    }
+    // A start is awaited for no longer than asked, and says what for.
+    let hosted = Hosted::new();
+    hosted.enter("x", &url, &json!({}));
+    let began = Instant::now();
+    let ran = hosted.farm.house.run(&["tools", "x", "--wait", "1s"]);
+    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(ran.err.contains("timeout: no usable answer yet at") && ran.err.contains(&url), "{ran:?}");
+}
+
+#[tokio::test]
+async fn s4_6_a_server_without_tools_is_a_warning() {
+    let hosted = Hosted::new();
+    let none = hosted.farm.house.put("none.json", "[]");
+    hosted.add("x", &["--tools", none.to_str().unwrap()], &json!({}));
+    let kit = hosted.farm.open(calm()).await;
+    kit.reaches("x", LinkState::Ready).await;
+    hosted.close(kit).await;
+    let log = hosted.farm.log("x");
+    assert_eq!(log.lines().collect::<Vec<_>>(), ["WARNING it lists no tools"], "{log}");
+}

@@ -1,0 +1,43 @@
+//! What carries a conversation, for those few who need to know.
+
+use super::era::Era;
+use super::http::Streamable;
+use super::list::ToolList;
+
+/// What carries a conversation.
+#[derive(Clone)]
+pub(crate) enum Carrier {
+    /// The pipes of a program.
+    Pipe,
+    /// Requests to an address.
+    Http(Streamable),
+    /// A stream of events from an address.
+    Sse,
+}
+
+impl Carrier {
+    /// The word used in output.
+    pub(crate) fn as_str(&self) -> &'static str {
+        match self {
+            Self::Pipe => "stdio",
+            Self::Http(_) => "http",
+            Self::Sse => "sse",
+        }
+    }
+
+    /// Whether the server keeps a session for us.
+    pub(crate) fn has_session(&self) -> bool {
+        match self {
+            Self::Http(http) => http.has_session(),
+            Self::Sse => true,
+            Self::Pipe => false,
+        }
+    }
+
+    /// Looks at a list of tools before anybody else does: newer servers mark parameters that go into headers.
+    pub(crate) fn learn(&self, list: &mut ToolList, era: Era) {
+        if let (Self::Http(http), Era::Modern) = (self, era) {
+            http.learn(list);
+        }
+    }
+}

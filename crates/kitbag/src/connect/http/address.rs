@@ -1,0 +1,155 @@
+//! An address: how it may be shown, what is of the same origin, and the one connector that every request goes
+//! through.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use kitbag_core::text::redact_url;
+use reqwest::Url;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+
+#[cfg(test)]
+mod tests;
+
+/// Where a server is.
+#[derive(Clone, Debug)]
+pub(crate) struct Address {
+    pub(crate) url: Url,
+    /// The same without secrets.
+    pub(crate) shown: String,
+}
+
+impl Address {
+    /// Reads an address; why it is none, without showing more of it than may be shown.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let shown = redact_url(text.trim());
+        let invalid = |why: &str| Err(format!("invalid url: {why}: {shown}"));
+        match Url::parse(text.trim()) {
+            Ok(url) if !matches!(url.scheme(), "http" | "https") => {
+                invalid("only http and https can be connected to")
+            }
+            Ok(url) if url.host_str().is_none_or(str::is_empty) => invalid("it names no host"),
+            Ok(mut url) => {
+                url.set_fragment(None);
+                Ok(Self { url, shown })
+            }
+            Err(error) => invalid(&error.to_string()),
+        }
+    }
+
+    /// What a server means by an address of its own, if that is of the same origin: credentials go nowhere else.
+    pub(crate) fn join(&self, text: &str) -> Result<Url, String> {
+        let elsewhere = |shown: &str| format!("leads away from its origin, to {}", redact_url(shown));
+        let mut joined = self.url.join(text.trim()).map_err(|_| elsewhere(text))?;
+        joined.set_fragment(None);
+        // A name before the host would be sent as a credential that is not ours.
+        let bare = joined.username().is_empty() && joined.password().is_none();
+        let own = (joined.username(), joined.password()) == (self.url.username(), self.url.password());
+        if joined.origin() == self.url.origin() && joined.origin().is_tuple() && (bare || own) {
+            let _ = joined.set_username(self.url.username());
+            let _ = joined.set_password(self.url.password());
+            return Ok(joined);
+        }
+        Err(elsewhere(joined.as_str()))
+    }
+
+    /// Whether its path says that it speaks the older of the two transports.
+    pub(crate) fn ends_in_sse(&self) -> bool {
+        self.url.path().trim_end_matches('/').ends_with("/sse")
+    }
+}
+
+/// Says of an address that is about to be dialled why it must not be.
+pub(crate) type DialCheck = fn(IpAddr) -> Result<(), &'static str>;
+
+/// What nobody's server is at: many hosts at once, and the place where clouds hand out credentials.
+pub(crate) fn usual(ip: IpAddr) -> Result<(), &'static str> {
+    const METADATA: [IpAddr; 2] = [
+        IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
+        IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    ];
+    let ip = ip.to_canonical();
+    if ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
+        return Err("is an address of many hosts");
+    }
+    if METADATA.contains(&ip) {
+        return Err("is where clouds hand out credentials");
+    }
+    Ok(())
+}
+
+/// An address that must not be dialled.
+#[derive(Debug, thiserror::Error)]
+#[error("{ip} {why}")]
+pub(crate) struct Forbidden {
+    ip: IpAddr,
+    why: &'static str,
+}
+
+/// An address written as a number never passes the resolver; it is looked at here.
+pub(crate) fn check_literal(url: &Url, check: DialCheck) -> Result<(), Forbidden> {
+    let host = url.host_str().unwrap_or_default();
+    let literal = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
+    literal.map_or(Ok(()), |ip| check(ip).map_err(|why| Forbidden { ip, why }))
+}
+
+/// Looks names up, and gives only what may be dialled: the addresses looked at are the ones that are used.
+struct Resolver(DialCheck);
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let check = self.0;
+        Box::pin(async move {
+            let mut found = Vec::new();
+            let mut forbidden = None;
+            for address in tokio::net::lookup_host((name.as_str(), 0)).await? {
+                match check(address.ip()) {
+                    Ok(()) => found.push(address),
+                    Err(why) => forbidden = Some(Forbidden { ip: address.ip(), why }),
+                }
+            }
+            match forbidden {
+                Some(forbidden) if found.is_empty() => Err(forbidden.into()),
+                _ => Ok(Box::new(found.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+/// The connector. It asks for no encoding, follows nothing, keeps no cookies and uses no proxy.
+pub(crate) fn connector(
+    address: &Address,
+    wait: Duration,
+    check: DialCheck,
+) -> Result<reqwest::Client, String> {
+    let tls = if address.url.scheme() == "https" { verifying() } else { trusting_nobody() };
+    reqwest::Client::builder()
+        .tls_backend_preconfigured(tls.map_err(|error| format!("TLS cannot be used: {error}"))?)
+        .dns_resolver(Arc::new(Resolver(check)))
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .referer(false)
+        .no_proxy()
+        .connect_timeout(wait)
+        .tcp_nodelay(true)
+        .user_agent(concat!("kitbag/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .map_err(|error| format!("no connection can be made: {error}"))
+}
+
+/// Certificates are checked as the system does.
+fn verifying() -> Result<rustls::ClientConfig, rustls::Error> {
+    Ok(builder()?.with_platform_verifier()?.with_no_client_auth())
+}
+
+/// Where nothing is encrypted, no certificate needs to be read.
+fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
+    Ok(builder()?.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
+}
+
+fn builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>, rustls::Error> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()
+}

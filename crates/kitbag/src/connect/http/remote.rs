@@ -1,0 +1,269 @@
+//! One server's address with what every request to it needs, and the rules that hold for every answer.
+
+use kitbag_core::{Limits, Secret};
+use reqwest::header::{
+    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+};
+use reqwest::{Method, Response, StatusCode, Url};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::super::logs::Redactor;
+use super::super::peer::{RequestError, remote};
+use super::address::{Address, check_literal, connector, usual};
+use super::headers::configured;
+use super::reason::{Trouble, root, words};
+
+/// A server's address, ready to be spoken to.
+pub(crate) struct Remote {
+    pub(crate) address: Address,
+    client: reqwest::Client,
+    headers: HeaderMap,
+    pub(crate) limits: Limits,
+    redactor: Redactor,
+}
+
+/// What an answer carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Json,
+    Events,
+    Other,
+}
+
+/// An answer that is a refusal.
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Vec<u8>,
+    challenge: Option<String>,
+}
+
+impl Remote {
+    /// Reads address and headers; why they cannot be used otherwise.
+    pub(crate) fn new(
+        url: &Secret,
+        headers: &[(String, Secret)],
+        limits: &Limits,
+        redactor: Redactor,
+    ) -> Result<Self, String> {
+        let mut address = Address::parse(url.expose())?;
+        address.shown = redactor.line(address.shown.as_bytes());
+        let headers = configured(headers)?;
+        // Sooner than the whole may take, so that a place that swallows everything is known for what it is.
+        let client = connector(&address, limits.wait_http * 2 / 5, usual)?;
+        Ok(Self { address, client, headers, limits: limits.clone(), redactor })
+    }
+
+    /// Posts a line.
+    pub(crate) async fn post(
+        &self,
+        url: &Url,
+        mut headers: HeaderMap,
+        line: Vec<u8>,
+    ) -> Result<Response, Trouble> {
+        headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        self.send(Method::POST, url, headers, Some(line)).await
+    }
+
+    /// Asks for a stream of events.
+    pub(crate) async fn listen(&self, mut headers: HeaderMap) -> Result<Response, Trouble> {
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        self.send(Method::GET, &self.address.url, headers, None).await
+    }
+
+    /// Says that a session is over.
+    pub(crate) async fn leave(&self, headers: HeaderMap) -> Result<Response, Trouble> {
+        self.send(Method::DELETE, &self.address.url, headers, None).await
+    }
+
+    /// Sends a request, as often as the server sends it on within its own origin.
+    async fn send(
+        &self,
+        method: Method,
+        url: &Url,
+        headers: HeaderMap,
+        body: Option<Vec<u8>>,
+    ) -> Result<Response, Trouble> {
+        let shown = &self.address.shown;
+        let mut url = url.clone();
+        for _ in 0..=self.limits.redirects {
+            check_literal(&url, usual)
+                .map_err(|forbidden| Trouble::Unreachable(format!("connection: {forbidden} at {shown}")))?;
+            // A connection that was closed while nobody looked is noticed now, not by losing a request on it.
+            tokio::task::yield_now().await;
+            let mut request = self.client.request(method.clone(), url.clone()).headers(self.headers.clone());
+            request = request.headers(headers.clone());
+            if let Some(body) = &body {
+                request = request.body(body.clone());
+            }
+            let answer = request.send().await.map_err(|error| Trouble::of(&error, shown))?;
+            self.check(&answer)?;
+            if !answer.status().is_redirection() {
+                return Ok(answer);
+            }
+            url = self.follow(&answer)?;
+        }
+        Err(self.say(StatusCode::LOOP_DETECTED, "sends on without an end"))
+    }
+
+    /// Where a redirect leads, if it may be followed: within the origin, as the same request.
+    fn follow(&self, answer: &Response) -> Result<Url, Trouble> {
+        let status = answer.status();
+        let to = answer.headers().get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or_default();
+        let to = self.address.join(to).map_err(|why| self.say(status, &why))?;
+        if matches!(status, StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT) {
+            return Ok(to);
+        }
+        Err(self.say(status, &format!("sends on to {}", kitbag_core::text::redact_url(to.as_str()))))
+    }
+
+    /// What no answer may be.
+    fn check(&self, answer: &Response) -> Result<(), Trouble> {
+        let size: usize =
+            answer.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum();
+        let bad = |why: String| Err(Trouble::Said(RequestError::BadAnswer(why)));
+        if self.limits.http_headers < size {
+            return bad(format!("headers of {size} bytes, more than {}", self.limits.http_headers));
+        }
+        match answer.headers().get(CONTENT_ENCODING) {
+            Some(encoding) if encoding.as_bytes() != b"identity" => bad(format!(
+                "an encoding that was not asked for: {}",
+                words(encoding.as_bytes(), &self.redactor)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    fn say(&self, status: StatusCode, why: &str) -> Trouble {
+        let text = format!("answered {status} and {why}, at {}", self.address.shown);
+        Trouble::Said(RequestError::Http { status: status.as_u16(), text })
+    }
+
+    /// A whole body of bounded size.
+    pub(crate) async fn body(&self, mut answer: Response, limit: usize) -> Result<Vec<u8>, Trouble> {
+        let too_large = |length| Trouble::Said(RequestError::TooLarge { length, limit });
+        let told = answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
+        if limit < told {
+            return Err(too_large(told));
+        }
+        let mut body = Vec::with_capacity(told);
+        while let Some(chunk) = self.chunk(&mut answer).await? {
+            if limit < body.len() + chunk.len() {
+                return Err(too_large(body.len() + chunk.len()));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        Ok(body)
+    }
+
+    /// The next piece of a body.
+    pub(crate) async fn chunk(
+        &self,
+        answer: &mut Response,
+    ) -> Result<Option<impl AsRef<[u8]> + std::ops::Deref<Target = [u8]> + use<>>, Trouble> {
+        answer.chunk().await.map_err(|error| {
+            Trouble::Broken(format!("connection: broke off ({}) at {}", root(&error), self.address.shown))
+        })
+    }
+
+    /// What a server says when it refuses, as much as is of interest.
+    pub(crate) async fn refusal(&self, mut answer: Response) -> Refusal {
+        let status = answer.status();
+        let challenge = answer.headers().get(WWW_AUTHENTICATE);
+        // Written as one word, so that what stands behind the scheme is not taken for a credential.
+        let challenge = challenge.and_then(|challenge| challenge.to_str().ok());
+        let challenge = challenge.map(|challenge| challenge.replacen(' ', "-challenge ", 1));
+        let challenge = challenge.map(|challenge| words(challenge.as_bytes(), &self.redactor));
+        let mut body = Vec::new();
+        while let Ok(Some(chunk)) = self.chunk(&mut answer).await {
+            let room = self.limits.http_page.saturating_sub(body.len());
+            body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+            if room <= chunk.len() {
+                break;
+            }
+        }
+        Refusal { status, body, challenge }
+    }
+
+    /// A refusal as the outcome of a request.
+    pub(crate) fn refused(&self, refusal: &Refusal) -> Trouble {
+        if let Some(error) = refusal.error() {
+            return Trouble::Said(error);
+        }
+        let class = match refusal.status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "auth required: ",
+            _ => "refused: ",
+        };
+        let mut text = format!("{class}answered {}", refusal.status);
+        let said = [refusal.challenge.clone(), Some(words(&refusal.body, &self.redactor))];
+        for said in said.into_iter().flatten().filter(|said| !said.is_empty()) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
+        text.push_str(&format!(", at {}", self.address.shown));
+        Trouble::Said(RequestError::Http { status: refusal.status.as_u16(), text })
+    }
+
+    /// An answer that is of no use.
+    pub(crate) fn not_mcp(&self, answer: &Response) -> Trouble {
+        let kind = answer.headers().get(CONTENT_TYPE).map(|kind| words(kind.as_bytes(), &self.redactor));
+        let kind = kind.unwrap_or_else(|| "nothing".to_owned());
+        let text = format!("not MCP: answered {} with {kind}, at {}", answer.status(), self.address.shown);
+        Trouble::Said(RequestError::BadAnswer(text))
+    }
+}
+
+impl Refusal {
+    /// The error of the protocol in it, if there is one, whoever it says it is for.
+    pub(crate) fn error(&self) -> Option<RequestError> {
+        error_in(&self.body)
+    }
+
+    /// Whether the error in it names this request.
+    pub(crate) fn names(&self, id: Option<u64>) -> bool {
+        #[derive(Deserialize)]
+        struct Named {
+            id: Option<u64>,
+        }
+        id.is_some() && serde_json::from_slice::<Named>(&self.body).is_ok_and(|named| named.id == id)
+    }
+
+    /// Whether it may mean that a session is gone, in one of the ways servers say so.
+    pub(crate) fn doubts_the_session(&self) -> bool {
+        match self.status {
+            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => true,
+            StatusCode::INTERNAL_SERVER_ERROR | StatusCode::FORBIDDEN => {
+                self.body.to_ascii_lowercase().windows(7).any(|word| word == b"session")
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The protocol's error in a body.
+pub(crate) fn error_in(body: &[u8]) -> Option<RequestError> {
+    #[derive(Deserialize)]
+    struct Failed<'a> {
+        #[serde(borrow)]
+        error: &'a RawValue,
+    }
+    let failed = serde_json::from_slice::<Failed<'_>>(body).ok()?;
+    match remote(failed.error) {
+        error @ RequestError::Remote { .. } if failed.error.get().starts_with('{') => Some(error),
+        _ => None,
+    }
+}
+
+/// What an answer carries, by what it says of itself.
+pub(crate) fn kind_of(answer: &Response) -> Kind {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("text/event-stream") {
+        Kind::Events
+    } else if kind.eq_ignore_ascii_case("application/json") || kind.ends_with("+json") {
+        Kind::Json
+    } else {
+        Kind::Other
+    }
+}

@@ -1,0 +1,380 @@
+//! The streamable transport: every line is posted, and what comes back comes as JSON or as a stream of events.
+//!
+//! Which era is spoken shows in the lines: those that carry their version are of the newer one and need no session,
+//! no resuming and no second stream. A conversation that is over ends when what is in flight has ended, too.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use reqwest::header::{HeaderMap, HeaderValue};
+use reqwest::{Response, StatusCode};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
+use super::super::list::ToolList;
+use super::super::peer::RequestError;
+use super::doubt::Doubt;
+use super::headers::{About, SESSION, VERSION, answers};
+use super::mirror::Mirrors;
+use super::reason::Trouble;
+use super::remote::{Kind, Remote, error_in, kind_of};
+
+mod streams;
+
+/// A server spoken to by the streamable transport; clones share it.
+#[derive(Clone)]
+pub(crate) struct Streamable(Arc<Shared>);
+
+struct Shared {
+    remote: Remote,
+    /// What the handshake settled: which session, which version.
+    settled: Mutex<HeaderMap>,
+    mirrors: Mirrors,
+    flights: Mutex<HashMap<u64, Flight>>,
+    landed: Notify,
+    out: mpsc::Sender<Arrived>,
+    room: Semaphore,
+    over: watch::Sender<Option<(Closed, Instant)>>,
+    doubt: Doubt,
+    tasks: TaskTracker,
+    stop: CancellationToken,
+}
+
+/// A request on its way.
+struct Flight {
+    stop: CancellationToken,
+    is_modern: bool,
+}
+
+/// What came back.
+enum Arrived {
+    Line(Vec<u8>),
+    Failed(u64, RequestError),
+}
+
+/// The sending half.
+pub(crate) struct Posts(Arc<Shared>);
+
+/// The receiving half.
+pub(crate) struct Answers {
+    shared: Arc<Shared>,
+    arrived: mpsc::Receiver<Arrived>,
+    line: Vec<u8>,
+}
+
+impl Streamable {
+    /// Takes an address over. `renewed` outlives the conversation; see [`Doubt`].
+    pub(crate) fn start(
+        remote: Remote,
+        renewed: Arc<AtomicBool>,
+        tasks: &TaskTracker,
+        stop: &CancellationToken,
+    ) -> (Self, Posts, Answers) {
+        let (out, arrived) = mpsc::channel(remote.limits.queue);
+        let shared = Arc::new(Shared {
+            room: Semaphore::new(remote.limits.http_posts),
+            remote,
+            settled: Mutex::default(),
+            mirrors: Mirrors::default(),
+            flights: Mutex::default(),
+            landed: Notify::new(),
+            out,
+            over: watch::Sender::new(None),
+            doubt: Doubt::new(renewed),
+            tasks: tasks.clone(),
+            stop: stop.clone(),
+        });
+        tasks.spawn(leave(shared.clone()));
+        let answers = Answers { shared: shared.clone(), arrived, line: Vec::new() };
+        (Self(shared.clone()), Posts(shared), answers)
+    }
+
+    /// Takes note of the parameters that go into headers; leaves tools out that mark them wrongly.
+    pub(crate) fn learn(&self, list: &mut ToolList) {
+        self.0.mirrors.learn(list);
+    }
+
+    /// Whether the server keeps a session for us.
+    pub(crate) fn has_session(&self) -> bool {
+        self.0.settled().contains_key(SESSION)
+    }
+}
+
+/// Tells the server that its session is no longer needed, when everything is over.
+async fn leave(shared: Arc<Shared>) {
+    shared.stop.cancelled().await;
+    let headers = shared.settled().clone();
+    // A session that is lost needs no goodbye.
+    if headers.contains_key(SESSION) && shared.over.borrow().is_none() {
+        let _ = tokio::time::timeout(shared.remote.limits.wait_end / 5, shared.remote.leave(headers)).await;
+    }
+}
+
+impl Sink for Posts {
+    async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
+        for outgoing in batch.drain(..) {
+            let mut about = About::of(&outgoing.line.0, &self.0.mirrors);
+            if let Some(id) = about.takes_back.filter(|_| about.method == "notifications/cancelled") {
+                // Newer servers see that nobody listens any more; older ones have to be told.
+                if self.0.abort(id).is_none_or(|flight| flight.is_modern) {
+                    continue;
+                }
+            }
+            let is_answered = about.id.is_some();
+            // A request whose answer nobody waits for has an id, too, and stays open for as long as it likes.
+            about.id = outgoing.id;
+            let shared = self.0.clone();
+            if about.method == "notifications/initialized" {
+                // Nothing may overtake the end of the handshake.
+                let wait = shared.remote.limits.wait_http;
+                let _ = tokio::time::timeout(wait, shared.clone().carry(outgoing.line.0, about)).await;
+                shared.tasks.spawn(shared.clone().overhear());
+            } else if is_answered && about.id.is_none() {
+                shared.tasks.spawn(shared.clone().subscribe(outgoing.line.0, about));
+            } else {
+                shared.tasks.spawn(shared.clone().carry(outgoing.line.0, about));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Source for Answers {
+    async fn next(&mut self) -> Incoming<'_> {
+        let arrived = tokio::select! {
+            biased;
+            arrived = self.arrived.recv() => arrived,
+            closed = self.shared.closed() => return Incoming::Closed(closed),
+        };
+        match arrived {
+            Some(Arrived::Line(line)) => {
+                self.line = line;
+                Incoming::Line(self.line.trim_ascii())
+            }
+            Some(Arrived::Failed(id, error)) => Incoming::Failed { id, error },
+            None => Incoming::Closed(Closed("the connection was ended".to_owned())),
+        }
+    }
+}
+
+impl Shared {
+    fn settled(&self) -> MutexGuard<'_, HeaderMap> {
+        self.settled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn flights(&self) -> MutexGuard<'_, HashMap<u64, Flight>> {
+        self.flights.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends a request of ours; what it was, if it was on its way.
+    fn abort(&self, id: u64) -> Option<Flight> {
+        let flight = self.flights().remove(&id)?;
+        flight.stop.cancel();
+        Some(flight)
+    }
+
+    /// The conversation is over; what is in flight may still land.
+    fn end(&self, closed: Closed) {
+        let until = Instant::now() + self.remote.limits.wait_end;
+        self.over.send_if_modified(|over| over.is_none().then(|| *over = Some((closed, until))).is_some());
+    }
+
+    fn why_over(&self) -> Option<Closed> {
+        self.over.borrow().as_ref().map(|(closed, _)| closed.clone())
+    }
+
+    /// Waits until it is over and everything has landed, or for no longer than an end may take.
+    async fn closed(&self) -> Closed {
+        let mut over = self.over.subscribe();
+        let over = async {
+            let seen = over.wait_for(Option::is_some).await.ok().and_then(|over| over.clone());
+            let Some((closed, until)) = seen else { return std::future::pending().await };
+            loop {
+                let landed = self.landed.notified();
+                tokio::pin!(landed);
+                // Registered before looking, so that no landing is missed.
+                landed.as_mut().enable();
+                if self.flights().is_empty() || tokio::time::timeout_at(until, landed).await.is_err() {
+                    return closed;
+                }
+            }
+        };
+        tokio::select! {
+            closed = over => closed,
+            () = self.stop.cancelled() => Closed("the connection was ended".to_owned()),
+        }
+    }
+
+    /// Takes one line to the server and everything that comes back to the reader.
+    async fn carry(self: Arc<Self>, line: Vec<u8>, about: About) {
+        let stop = self.stop.child_token();
+        let _landing = about.id.map(|id| {
+            let flight = Flight { stop: stop.clone(), is_modern: about.is_modern };
+            self.flights().insert(id, flight);
+            Landing { shared: &self, id }
+        });
+        let exchange = async {
+            if let Some(closed) = self.why_over() {
+                return Err(Trouble::Unreachable(closed.0));
+            }
+            let _room = self.room.acquire().await;
+            self.exchange(line, &about).await
+        };
+        let outcome = tokio::select! {
+            biased;
+            () = stop.cancelled() => return,
+            outcome = exchange => outcome,
+        };
+        if let Err(trouble) = outcome {
+            self.report(about.id, trouble).await;
+        }
+    }
+
+    async fn report(&self, id: Option<u64>, trouble: Trouble) {
+        let end = trouble.end();
+        if let Some(id) = id {
+            let _ = self.out.send(Arrived::Failed(id, trouble.into_error())).await;
+        }
+        if let Some(closed) = end {
+            self.end(closed);
+        }
+    }
+
+    /// The headers of one request.
+    fn headers(&self, about: &About) -> HeaderMap {
+        let mut headers = about.headers.clone();
+        if !about.is_modern && about.method != "initialize" {
+            headers.extend(self.settled().clone());
+        }
+        headers
+    }
+
+    async fn exchange(&self, line: Vec<u8>, about: &About) -> Result<(), Trouble> {
+        let headers = self.headers(about);
+        let in_session = headers.contains_key(SESSION);
+        let answer = self.remote.post(&self.remote.address.url, headers, line).await?;
+        if !answer.status().is_success() {
+            return Err(self.refused(answer, about, in_session).await);
+        }
+        self.doubt.succeeded(&about.method);
+        let session = answer.headers().get(SESSION).filter(|_| about.method == "initialize").cloned();
+        let Some(id) = about.id else { return Ok(()) };
+        match kind_of(&answer) {
+            Kind::Json => {
+                let body = self.remote.body(answer, self.remote.limits.line).await?;
+                self.settle(about, session, &body);
+                self.take_body(id, body).await
+            }
+            Kind::Events => self.take_events(id, answer, about, session).await,
+            Kind::Other => Err(self.remote.not_mcp(&answer)),
+        }
+    }
+
+    /// Keeps what the handshake gave: it goes with every request from now on.
+    fn settle(&self, about: &About, session: Option<HeaderValue>, line: &[u8]) {
+        if about.method != "initialize" {
+            return;
+        }
+        let mut settled = self.settled();
+        if let Some(session) = session {
+            settled.insert(SESSION, session);
+        }
+        if let Some(version) = version_in(line) {
+            settled.insert(VERSION, version);
+        }
+    }
+
+    /// One JSON body: an answer, or several messages in a list, as one older version has it.
+    async fn take_body(&self, id: u64, body: Vec<u8>) -> Result<(), Trouble> {
+        let depth = self.remote.limits.depth;
+        let bad = |why: &str| Err(Trouble::Said(RequestError::BadAnswer(why.to_owned())));
+        let trimmed = body.trim_ascii();
+        if trimmed.is_empty() {
+            return bad("nothing");
+        }
+        if trimmed.starts_with(b"[") {
+            let lines: Vec<&serde_json::value::RawValue> = match serde_json::from_slice(trimmed) {
+                Ok(lines) => lines,
+                Err(_) => return bad("a list that is not JSON"),
+            };
+            let answered = lines.iter().any(|line| answers(line.get().as_bytes(), id, depth));
+            for line in lines {
+                self.hand_on(line.get().as_bytes().to_vec()).await;
+            }
+            return if answered { Ok(()) } else { bad("a list without the answer") };
+        }
+        if answers(trimmed, id, depth) {
+            self.hand_on(body).await;
+            return Ok(());
+        }
+        match error_in(trimmed) {
+            Some(error) => Err(Trouble::Said(error)),
+            None => bad("something that is no answer to the request"),
+        }
+    }
+
+    async fn hand_on(&self, line: Vec<u8>) {
+        let _ = self.out.send(Arrived::Line(line)).await;
+    }
+
+    /// A status that is a refusal: the protocol's own error, a session that is gone, or just that.
+    async fn refused(&self, answer: Response, about: &About, in_session: bool) -> Trouble {
+        let refusal = self.remote.refusal(answer).await;
+        let status = refusal.status;
+        let gone = |why: &str, maybe_done| {
+            let why =
+                format!("the session is gone: answered {status}{why}, at {}", self.remote.address.shown);
+            Trouble::SessionGone { why, maybe_done }
+        };
+        if !in_session || refusal.names(about.id) {
+            return self.remote.refused(&refusal);
+        }
+        if status == StatusCode::NOT_FOUND {
+            return gone("", false);
+        }
+        if self.doubt.arises(&about.method, &refusal) {
+            return gone(", which may mean that much", status.is_server_error());
+        }
+        self.remote.refused(&refusal)
+    }
+
+    /// How long to wait before a stream is taken up again, after so many tries in vain.
+    fn pause(&self, told: Option<Duration>, tries: u32) -> Duration {
+        let limits = &self.remote.limits;
+        let least = (limits.resume / 10).saturating_mul(1 << tries.min(16));
+        told.unwrap_or(limits.resume).max(least).min(limits.restart_most)
+    }
+}
+
+/// Says that a request has landed.
+struct Landing<'a> {
+    shared: &'a Shared,
+    id: u64,
+}
+
+impl Drop for Landing<'_> {
+    fn drop(&mut self) {
+        self.shared.flights().remove(&self.id);
+        self.shared.landed.notify_waiters();
+    }
+}
+
+/// The version a handshake settled.
+fn version_in(line: &[u8]) -> Option<HeaderValue> {
+    #[derive(serde::Deserialize)]
+    struct Answer {
+        result: Settled,
+    }
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Settled {
+        protocol_version: String,
+    }
+    let answer: Answer = serde_json::from_slice(line).ok()?;
+    HeaderValue::from_str(&answer.result.protocol_version).ok()
+}

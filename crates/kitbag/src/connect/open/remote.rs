@@ -1,0 +1,246 @@
+//! Opening a conversation with an address: by which transport, in which era, and why not.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use kitbag_core::model::{Endpoint, Link, Piece, Resolved, ResolvedLink, Template, Transport};
+use kitbag_core::text::{names_secret, redact_url};
+use kitbag_core::{Limits, Secret};
+use tokio::time::Instant;
+
+use super::super::carrier::Carrier;
+use super::super::era::{self, Era, OpeningError};
+use super::super::http::{Address, Remote, Streamable, Trouble, open_sse};
+use super::super::logs::{Redactor, Tail};
+use super::super::peer::{Clocks, RequestError};
+use super::{OpenError, Opener, Session, Started, until};
+
+/// How a try with one transport failed.
+enum Tried {
+    /// The other one may do.
+    Other(String),
+    /// The other one would not do better.
+    Stop(OpenError),
+}
+
+/// What both transports start from.
+struct Place<'a> {
+    url: &'a Secret,
+    headers: &'a [(String, Secret)],
+    redactor: &'a Redactor,
+    tail: Arc<Tail>,
+    deadline: Instant,
+}
+
+impl Place<'_> {
+    fn remote(&self, limits: &Limits) -> Result<Remote, Tried> {
+        let remote = Remote::new(self.url, self.headers, limits, self.redactor.clone());
+        remote.map_err(|why| Tried::Stop(OpenError::Final(why)))
+    }
+}
+
+impl Opener<'_> {
+    /// What will be waited for, where that can be said before.
+    pub(crate) fn waits_for(&self) -> Option<String> {
+        let resolved = self.resolved.as_ref().ok()?;
+        let Resolved { link: ResolvedLink::Remote { url, .. } } = resolved else { return None };
+        let text = format!("timeout: no usable answer yet at {}", redact_url(url.expose()));
+        Some(self.redactor(resolved).line(text.as_bytes()))
+    }
+
+    /// Opens a conversation with an address, within its clock. A failure is one line in the log, and not repeated
+    /// there while nothing changes.
+    pub(super) async fn remote(
+        &self,
+        transport: Transport,
+        url: &Secret,
+        headers: &[(String, Secret)],
+        redactor: Redactor,
+    ) -> Result<Session, OpenError> {
+        let after = self.limits.wait_http;
+        let deadline = Instant::now() + after;
+        let tail = Arc::new(Tail::new(redactor.clone(), self.limits, self.logs, &self.spec.name));
+        let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), deadline };
+        let late = || {
+            let shown = redact_url(url.expose());
+            OpenError::Again(format!("timeout: no usable answer within {after:?} at {shown}"))
+        };
+        let opened = tokio::time::timeout_at(deadline, self.ways(transport, &place)).await;
+        let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(&redactor));
+        let why = opened.as_ref().err().map(|error| error.text().to_owned());
+        let mut said = self.tries.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(why) = why.as_ref().filter(|why| said.as_ref() != Some(*why)) {
+            tail.remark(&format!("ERROR cannot connect: {why}"));
+        }
+        *said = why;
+        opened
+    }
+
+    /// The transport that is likely, then the other one where the protocol says so.
+    async fn ways(&self, transport: Transport, place: &Place<'_>) -> Result<Session, OpenError> {
+        let address = Address::parse(place.url.expose()).map_err(OpenError::Final)?;
+        let sse_first = match transport {
+            Transport::Sse => true,
+            Transport::Auto => address.ends_in_sse(),
+            Transport::Http | Transport::Stdio => false,
+        };
+        let first = if sse_first { self.sse(place).await } else { self.streamable(place).await };
+        let why = match first {
+            Ok(session) => return Ok(session),
+            Err(Tried::Stop(error)) => return Err(error),
+            Err(Tried::Other(why)) => why,
+        };
+        let second = if sse_first { self.streamable(place).await } else { self.sse(place).await };
+        second.map_err(|tried| match tried {
+            Tried::Stop(OpenError::Auth(why)) => OpenError::Auth(why),
+            // What the likely transport met says more.
+            _ => OpenError::Again(why),
+        })
+    }
+
+    async fn streamable(&self, place: &Place<'_>) -> Result<Session, Tried> {
+        let stop = self.stop.child_token();
+        let remote = place.remote(self.limits)?;
+        let (http, posts, answers) = Streamable::start(remote, self.tries.renewed.clone(), self.tasks, &stop);
+        let redactor = place.redactor.clone();
+        let channel = (posts, answers);
+        let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
+        let fingerprint = self.spec.fingerprint();
+        let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
+        let configured = self.configured();
+        let known = configured.or_else(|| self.memory.get(&fingerprint)).or(assumed);
+        let greeting = match known {
+            Some(Era::Legacy) => match self.initialize(&started, place).await {
+                Err(Tried::Other(why)) if configured.is_none() => {
+                    // What was remembered may be wrong by now.
+                    self.discover(&started, place).await.map_err(|_| Tried::Other(why))
+                }
+                other => other,
+            },
+            _ => self.discover(&started, place).await,
+        };
+        let session = started.agreed(greeting?);
+        self.memory.set(&fingerprint, Some(session.greeting.era));
+        Ok(session)
+    }
+
+    /// Asks the modern way. Whatever only a newer server says stays with it; anything else is asked the older way.
+    async fn discover(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
+        let budget = self.limits.probe.min(self.limits.wait_http / 2);
+        let error = match era::discover(&started.peer, self.offers, Clocks::of(budget)).await {
+            Ok(greeting) => return Ok(greeting),
+            Err(error) => error,
+        };
+        let is_silent = match error {
+            OpeningError::Refused(theirs) => {
+                return Err(Tried::Stop(OpenError::Final(era::refusal(&theirs))));
+            }
+            OpeningError::Request(RequestError::Remote {
+                code: code @ (-32021 | -32020), message, ..
+            }) => {
+                let why = format!("server/discover was refused: {message} (code {code})");
+                return Err(Tried::Stop(OpenError::Final(why)));
+            }
+            OpeningError::Request(RequestError::NotSent(why)) => {
+                return Err(Tried::Stop(OpenError::Again(why.to_string())));
+            }
+            OpeningError::Request(RequestError::Http { status: 401 | 403, text }) => {
+                return Err(Tried::Stop(OpenError::Auth(text)));
+            }
+            OpeningError::OtherEra => false,
+            OpeningError::Request(error) => {
+                matches!(
+                    error,
+                    RequestError::Timeout { .. } | RequestError::Broken(_) | RequestError::Lost(_)
+                )
+            }
+        };
+        let initialized = self.initialize(started, place).await;
+        // A question that ends a server must not be asked again.
+        self.tries.both.store(is_silent && initialized.is_err(), Ordering::Relaxed);
+        initialized
+    }
+
+    async fn initialize(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
+        let greeting = era::initialize(&started.peer, self.offers, until(place.deadline)).await;
+        greeting.map_err(|error| match error {
+            OpeningError::OtherEra => Tried::Other("speaks neither era of the protocol".to_owned()),
+            OpeningError::Refused(theirs) => Tried::Stop(OpenError::Final(era::refusal(&theirs))),
+            OpeningError::Request(error) => tried(error, place),
+        })
+    }
+
+    async fn sse(&self, place: &Place<'_>) -> Result<Session, Tried> {
+        let stop = self.stop.child_token();
+        let opened =
+            open_sse(place.remote(self.limits)?, self.tries.renewed.clone(), self.tasks, &stop).await;
+        let channel = opened.map_err(|trouble: Trouble| tried(trouble.into_error(), place))?;
+        let redactor = place.redactor.clone();
+        let started = self.converse(channel, Carrier::Sse, None, place.tail.clone(), redactor, stop);
+        let greeting = self.initialize(&started, place).await?;
+        Ok(started.agreed(greeting))
+    }
+}
+
+/// What a failed request says about the transport it was made by.
+fn tried(error: RequestError, place: &Place<'_>) -> Tried {
+    let shown = || redact_url(place.url.expose());
+    match error {
+        RequestError::Http { status: 401 | 403, text } => Tried::Stop(OpenError::Auth(text)),
+        RequestError::Http { status: 400..500, text } => Tried::Other(text),
+        RequestError::Remote { code, message, .. } => {
+            Tried::Other(format!("refused: {message} (code {code}) at {}", shown()))
+        }
+        RequestError::BadAnswer(why) if why.starts_with("not MCP: ") => Tried::Other(why),
+        RequestError::Timeout { after, .. } => {
+            Tried::Stop(OpenError::Again(format!("timeout: no answer within {after:.1?} at {}", shown())))
+        }
+        error @ (RequestError::BadAnswer(_) | RequestError::TooLarge { .. }) => {
+            Tried::Stop(OpenError::Again(format!("not MCP: {error} at {}", shown())))
+        }
+        error => Tried::Stop(OpenError::Again(error.to_string())),
+    }
+}
+
+/// What must not be shown of an address and its headers.
+pub(super) fn secrets(link: &Link, url: &str, headers: &[(String, Secret)]) -> Vec<Secret> {
+    let Link::Remote(Endpoint { url: written, .. }) = link else { return Vec::new() };
+    let shown = redact_url(url);
+    let hidden = url.split(['/', '?', '&', '=', '@', ':', '#']).filter(|part| !shown.contains(part));
+    let hidden = hidden.map(Secret::new);
+    let values = headers.iter().flat_map(|(_, value)| {
+        let words = value.expose().split_whitespace().map(Secret::new);
+        words.chain([value.clone()])
+    });
+    // A scheme is a word like any other.
+    let values = values.filter(|value| !["Bearer", "bearer"].contains(&value.expose()));
+    values.chain(hidden).chain(referred(written, url)).collect()
+}
+
+/// The values in an address that came from references to secrets: what stands between the texts around them.
+fn referred(written: &Template, url: &str) -> Vec<Secret> {
+    let is_secret = |piece: &Piece| match piece {
+        Piece::Var { name, .. } => names_secret(name),
+        Piece::Input(_) => true,
+        _ => false,
+    };
+    let mut found = Vec::new();
+    let mut rest = url;
+    let mut pieces = written.pieces().iter().peekable();
+    while let Some(piece) = pieces.next() {
+        if let Piece::Text(text) = piece {
+            rest = rest.strip_prefix(text.as_str()).unwrap_or(rest);
+            continue;
+        }
+        let end = match pieces.peek() {
+            Some(Piece::Text(text)) => rest.find(text.as_str()).unwrap_or(rest.len()),
+            _ => rest.len(),
+        };
+        let (value, after) = rest.split_at(end);
+        if is_secret(piece) {
+            found.push(Secret::new(value));
+        }
+        rest = after;
+    }
+    found
+}
