@@ -1,6 +1,6 @@
 //! Why an address cannot be used: one reason, within its clock, naming the class, the address and the root.
 
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
@@ -116,6 +116,8 @@ async fn s4_5_what_never_answers_ends_by_the_clock() {
             for stream in slow.incoming() {
                 let mut stream = stream.unwrap();
                 std::thread::spawn(move || {
+                    // An answer before the question would be another fault.
+                    let _ = stream.read(&mut [0; 64]);
                     let mut sent = stream.write_all(head.as_bytes());
                     while sent.is_ok() {
                         std::thread::sleep(Duration::from_millis(50));
