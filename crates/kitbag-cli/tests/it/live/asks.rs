@@ -9,7 +9,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::farm::Use as _;
-use super::{Farm, calm, said, until};
+use super::{Farm, Hosted, calm, said, until};
 
 const LONG: Duration = Duration::from_secs(30);
 
@@ -102,6 +102,26 @@ async fn t16_whoever_answers_is_asked_for_the_call_that_caused_it() {
         assert!(heard.iter().all(|question| question.tool.as_deref() == Some("ask")), "{era}: {heard:?}");
         assert!(heard.iter().all(|question| question.server.as_str() == "x"));
         farm.close(kit).await;
+    }
+}
+
+#[tokio::test]
+async fn t16_questions_over_http_are_answered_too() {
+    for args in
+        [&["--era", "legacy", "--answer", "sse"][..], &["--era", "modern"], &["--era", "legacy", "--sse"]]
+    {
+        let hosted = Hosted::new();
+        let kind = if args.contains(&"--sse") { "sse" } else { "http" };
+        hosted.add("x", args, &json!({"type": kind}));
+        let echoes = Echoes::of(&ALL);
+        let options = Options { responder: Some(echoes.clone()), ..hosted.farm.options(calm()) };
+        let kit = Kitbag::start(hosted.farm.setup(), options);
+        for (what, answer) in [("sampling", "\"4\""), ("elicitation", "\"Ada\""), ("roots", "file:///work")] {
+            let reply = kit.ask("x", "ask", json!({"what": what})).await.unwrap();
+            assert!(said(&reply).contains(answer), "{args:?} {what}: {}", said(&reply));
+        }
+        assert_eq!(echoes.heard.lock().unwrap().len(), 3, "{args:?}");
+        hosted.close(kit).await;
     }
 }
 

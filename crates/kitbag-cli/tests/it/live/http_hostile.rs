@@ -110,3 +110,20 @@ async fn a_busy_server_is_told_apart() {
     assert_eq!(error.kind, ErrorKind::RateLimited, "{error}");
     hosted.close(kit).await;
 }
+
+#[tokio::test]
+async fn t07_lists_without_end_over_http_are_cut_and_kept() {
+    for args in
+        [&["--fault", "s20"][..], &["--fault", "s21:cycle", "--era", "modern"], &["--fault", "s20", "--sse"]]
+    {
+        let hosted = Hosted::new();
+        let kind = if args.contains(&"--sse") { "sse" } else { "http" };
+        hosted.add("x", args, &json!({"type": kind}));
+        let kit = hosted.farm.open(calm()).await;
+        let list = kit.on("x").tools();
+        assert!(!list.tools.is_empty() && list.truncated.is_some(), "{args:?}: {:?}", list.truncated);
+        kit.lives("x").await;
+        assert!(hosted.farm.count("x", "list") <= 200, "{args:?}");
+        hosted.close(kit).await;
+    }
+}

@@ -148,3 +148,24 @@ async fn s4_6_a_server_without_tools_is_a_warning() {
     let log = hosted.farm.log("x");
     assert_eq!(log.lines().collect::<Vec<_>>(), ["WARNING it lists no tools"], "{log}");
 }
+
+/// A listener whose queue is full takes no further connection: the first packet is never answered.
+#[tokio::test]
+async fn s4_5_a_black_hole_is_known_for_what_it_is() {
+    use std::net::TcpStream;
+    let hole =
+        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).unwrap();
+    let any = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
+    rustix::net::bind(&hole, &any).unwrap();
+    rustix::net::listen(&hole, 0).unwrap();
+    let hole = TcpListener::from(hole);
+    let at = hole.local_addr().unwrap();
+    let brief = Duration::from_millis(200);
+    let mut held = Vec::new();
+    while let Ok(stream) = TcpStream::connect_timeout(&at, brief) {
+        held.push(stream);
+        assert!(held.len() < 64, "it swallows nothing");
+    }
+    let url = format!("http://{at}/mcp");
+    names(&reason(&Hosted::new(), &url).await, "timeout: ", &url, "");
+}
