@@ -4,6 +4,7 @@
 use std::process::ExitCode;
 
 mod bench;
+mod conformance;
 mod docs;
 mod files;
 mod needs;
@@ -26,6 +27,11 @@ const COMMANDS: &[Command] = &[
     },
     Command { name: "bench", about: "run one benchmark: bench <name> [args…]", run: bench::run },
     Command { name: "soak", about: "run for long; --short as every change must pass", run: soak::run },
+    Command {
+        name: "conformance",
+        about: "run the protocol's own test suite against the client",
+        run: conformance::run,
+    },
     Command { name: "docs", about: "write the generated docs; --check compares instead", run: docs::run },
 ];
 
@@ -68,7 +74,7 @@ fn dispatch(args: &[String]) -> anyhow::Result<()> {
 fn help() -> anyhow::Result<()> {
     println!("usage: cargo xtask <command>\n");
     for command in COMMANDS {
-        println!("  {:<6} {}", command.name, command.about);
+        println!("  {:<11} {}", command.name, command.about);
     }
     Ok(())
 }

@@ -4,6 +4,8 @@
 mod debian;
 mod locked;
 
+use std::path::PathBuf;
+
 use anyhow::{Context, ensure};
 
 use crate::shell;
@@ -47,6 +49,13 @@ const NEEDS: &[Need] = &[
     },
 ];
 
+/// Only `cargo xtask conformance` needs it.
+const CONFORMANCE: Need = Need {
+    what: "the suite of testdata/conformance",
+    check: || locked::CONFORMANCE.is_there(),
+    install: || locked::CONFORMANCE.install(),
+};
+
 /// The crates of this machine's platform alone: the tests of no other run here.
 const FETCH: &[&str] = &["fetch", "--locked", "--target", "host-tuple"];
 
@@ -60,6 +69,12 @@ struct Need {
 /// Installs what is missing. A need that cannot be met is an error: its tests must not be skipped unseen.
 pub(crate) fn meet_all() -> anyhow::Result<()> {
     NEEDS.iter().try_for_each(Need::meet)
+}
+
+/// The folder of the conformance suite, installed if it was missing.
+pub(crate) fn conformance() -> anyhow::Result<PathBuf> {
+    CONFORMANCE.meet()?;
+    locked::CONFORMANCE.folder()
 }
 
 impl Need {

@@ -1,14 +1,22 @@
 //! Starts other programs from the workspace root, so that no command depends on the folder it was typed in.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 /// The folder of the workspace's `Cargo.toml`.
 pub(crate) fn root() -> &'static Path {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here)
+}
+
+/// The folder cargo builds into, known by where this program lies in it; with `--target` it is one higher.
+pub(crate) fn target() -> anyhow::Result<PathBuf> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let folders = program.ancestors().skip(1).take(4);
+    let tagged = folders.filter(|folder| folder.join("CACHEDIR.TAG").exists()).last();
+    tagged.map(Path::to_owned).ok_or_else(|| anyhow!("{} is in no target folder", program.display()))
 }
 
 /// `cargo <args>` in the workspace root.

@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    call, completions, config, cost, doctor, logs, prompt, servers, show, status, tools, trust, why,
+    call, completions, config, conformance, cost, doctor, logs, prompt, servers, show, status, tools, trust,
+    why,
 };
 
 const AFTER: &str = "\
@@ -56,6 +57,9 @@ pub(crate) enum Command {
     Doctor(doctor::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Be looked at by the protocol's conformance suite
+    #[command(hide = true)]
+    ConformanceClient(conformance::Args),
 }
 
 /// Flags of every command.

@@ -3,6 +3,7 @@
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod conformance;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 mod limits;
@@ -38,5 +39,6 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Trust(args)) => trust::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),
+        Some(Command::ConformanceClient(args)) => conformance::run(context, &args),
     }
 }

@@ -195,7 +195,7 @@ pub(crate) fn server_name(text: &str) -> Result<ServerName, Failure> {
 }
 
 /// The one place where the process's environment is read.
-fn process_env() -> Result<Env, Failure> {
+pub(crate) fn process_env() -> Result<Env, Failure> {
     let cwd = std::env::current_dir();
     let cwd = cwd
         .map_err(|error| Failure::new(Exit::Usage, format!("the working folder cannot be read: {error}")))?;

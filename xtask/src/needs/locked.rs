@@ -6,7 +6,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 
 use crate::shell;
 
@@ -15,6 +15,11 @@ pub(super) const NPM: Locked =
 pub(super) const PY_NEW: Locked = Locked { name: "py-new", files: &["servers/py-new.txt"], fill: python };
 pub(super) const PY_OLD: Locked = Locked { name: "py-old", files: &["servers/py-old.txt"], fill: python };
 pub(super) const PY_SDK: Locked = Locked { name: "py-sdk", files: &["sdk/requirements.txt"], fill: python };
+pub(super) const CONFORMANCE: Locked = Locked {
+    name: "conformance",
+    files: &["conformance/package.json", "conformance/package-lock.json"],
+    fill: npm,
+};
 
 /// Written last, so that a folder without it is unfinished.
 const STAMP: &str = ".stamp";
@@ -75,8 +80,13 @@ impl Locked {
         self.files.iter().map(|file| testdata.join(file)).collect()
     }
 
+    /// Where it is, or will be.
+    pub(super) fn folder(&self) -> anyhow::Result<PathBuf> {
+        Ok(self.tools()?.join(self.name))
+    }
+
     fn tools(&self) -> anyhow::Result<PathBuf> {
-        Ok(target()?.join("tools"))
+        Ok(shell::target()?.join("tools"))
     }
 }
 
@@ -88,14 +98,6 @@ fn stamp(folder: &Path, sources: &[PathBuf]) -> anyhow::Result<String> {
         fs::read(source).with_context(|| format!("cannot read {}", source.display()))?.hash(&mut hasher);
     }
     Ok(format!("{:016x}\n", hasher.finish()))
-}
-
-/// The folder cargo builds into, known by where this program lies in it; with `--target` it is one higher.
-fn target() -> anyhow::Result<PathBuf> {
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let folders = program.ancestors().skip(1).take(4);
-    let tagged = folders.filter(|folder| folder.join("CACHEDIR.TAG").exists()).last();
-    tagged.map(Path::to_owned).ok_or_else(|| anyhow!("{} is in no target folder", program.display()))
 }
 
 fn npm(folder: &Path, sources: &[PathBuf]) -> anyhow::Result<()> {

@@ -12,6 +12,7 @@ mod cli_show;
 mod cli_tools;
 mod cli_why;
 mod commands;
+mod conformance;
 mod crowd;
 mod cuts;
 mod ends;

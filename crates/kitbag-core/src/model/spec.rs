@@ -309,6 +309,13 @@ impl ServerSpec {
         Self::new(name, Link::Stdio(program))
     }
 
+    /// An address to connect to, as it is; which of the web's transports it speaks is found out.
+    pub fn url(name: ServerName, url: &str) -> Self {
+        let url = Template::literal(url);
+        let endpoint = Endpoint { transport: Transport::Auto, url, headers: Vec::new(), auth: Auth::None };
+        Self::new(name, Link::Remote(endpoint))
+    }
+
     /// How it is spoken to.
     pub fn transport(&self) -> Transport {
         match &self.link {

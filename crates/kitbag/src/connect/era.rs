@@ -75,7 +75,7 @@ pub(crate) enum OpeningError {
 #[serde(rename_all = "camelCase")]
 struct Discovered<'a> {
     #[serde(borrow, default)]
-    supported_versions: Vec<&'a RawValue>,
+    supported_versions: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
     #[serde(default)]
@@ -100,14 +100,23 @@ struct Initialized<'a> {
 /// Asks a server what it speaks, the modern way.
 pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Result<Greeting, OpeningError> {
     let speech = Speech { era: Era::Modern, offers };
-    let raw = peer
-        .request("server/discover", &[], speech, clocks, Voice::default())
-        .await
-        .map_err(discover_failed)?;
+    let ask = || peer.request("server/discover", &[], speech, clocks, Voice::default());
+    let answer = match ask().await {
+        // It refuses our version and names it as one it speaks: the protocol says to choose from its list.
+        Err(RequestError::Remote { code: -32022, raw, .. })
+            if supported(&raw).iter().any(|v| v == MODERN) =>
+        {
+            ask().await
+        }
+        answer => answer,
+    };
+    let raw = answer.map_err(discover_failed)?;
     let found: Discovered<'_> = serde_json::from_str(raw.get()).map_err(|_| {
         OpeningError::Request(RequestError::BadAnswer("server/discover gave no list of versions".into()))
     })?;
-    let theirs: Vec<String> = found.supported_versions.iter().map(|version| bare(version)).collect();
+    // Some older servers answer whatever they do not know with an empty result.
+    let theirs = found.supported_versions.ok_or(OpeningError::OtherEra)?;
+    let theirs: Vec<String> = theirs.into_iter().map(bare).collect();
     if !theirs.iter().any(|version| version == MODERN) {
         return Err(unsupported(&theirs));
     }
@@ -124,15 +133,17 @@ pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Res
 /// An error that only a modern server gives says nothing about the other era; any other one does.
 fn discover_failed(error: RequestError) -> OpeningError {
     match error {
-        RequestError::Remote { code: -32022, raw, .. } => {
-            let supported = key(&raw, "data").and_then(|data| key(&data, "supported"));
-            let supported = supported.and_then(|list| serde_json::from_str::<Vec<String>>(list.get()).ok());
-            unsupported(&supported.unwrap_or_default())
-        }
+        RequestError::Remote { code: -32022, raw, .. } => unsupported(&supported(&raw)),
         RequestError::Remote { code: -32021 | -32020, .. } => OpeningError::Request(error),
         RequestError::Remote { .. } => OpeningError::OtherEra,
         _ => OpeningError::Request(error),
     }
+}
+
+/// The versions a server says it speaks when it refuses ours.
+fn supported(error: &RawValue) -> Vec<String> {
+    let list = key(error, "data").and_then(|data| key(&data, "supported"));
+    list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
 }
 
 fn unsupported(theirs: &[String]) -> OpeningError {

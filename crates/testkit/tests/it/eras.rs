@@ -92,6 +92,10 @@ fn legacy_servers_meet_the_probe() {
     assert_eq!(exit.line(), None);
     assert_eq!(exit.ended().0.code(), Some(1));
 
+    let mut empty = Peer::start(&["--era", "legacy", "--legacy-probe", "empty"]);
+    assert_eq!(empty.request("server/discover", json!({}))["result"], json!({}));
+    assert!(empty.initialize("2025-11-25")["result"]["protocolVersion"].is_string());
+
     let mut invalid = Peer::start(&["--era", "legacy", "--legacy-probe", "invalid"]);
     assert_eq!(invalid.request("server/discover", json!({}))["error"]["code"], -32602);
     assert_eq!(invalid.end().1.lines().count(), 90);

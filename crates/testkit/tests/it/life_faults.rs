@@ -15,7 +15,7 @@ fn every_label_is_listed_and_unknown_ones_are_refused() {
     let listed = String::from_utf8(listed.stdout).unwrap();
     let labels: Vec<_> = listed.lines().map(|line| line[..3].to_owned()).collect();
     let content = ["c02", "c03", "c05", "c06", "c07", "c08", "c09", "c10", "c15"].map(str::to_owned);
-    let wire = (1..=29).map(|number| format!("s{number:02}"));
+    let wire = (1..=30).map(|number| format!("s{number:02}"));
     assert_eq!(labels, content.into_iter().chain(wire).collect::<Vec<_>>());
     for wrong in [&["--fault", "s99"], &["--fault", "s05:loud"], &["--cut", "never:kill"], &["--era", "old"]]
     {
@@ -86,6 +86,18 @@ fn s16_versions() {
         modern.speech = crate::peer::Speech::Modern;
         let answer = modern.request("server/discover", json!({}));
         assert_eq!(answer["result"]["supportedVersions"], json!([version]));
+    }
+}
+
+#[test]
+fn s30_refuses_the_version_it_names() {
+    for (spec, again) in [("s30", false), ("s30:always", true)] {
+        let mut peer = Peer::start(&["--fault", spec, "--era", "modern"]);
+        peer.speech = crate::peer::Speech::Modern;
+        let refused = peer.request("server/discover", json!({}));
+        assert_eq!(refused["error"]["data"]["supported"], json!(["2026-07-28"]));
+        let second = peer.request("server/discover", json!({}));
+        assert_eq!(second["error"].is_object(), again, "{spec}: {second}");
     }
 }
 

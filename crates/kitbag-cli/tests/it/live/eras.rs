@@ -28,7 +28,7 @@ async fn t15_a_version_nobody_speaks_is_refused_naming_both() {
 /// Whatever an older server does with a probe; and then it is remembered, and not probed again.
 #[tokio::test]
 async fn t15_a_probe_falls_back_and_the_era_is_remembered() {
-    for (answer, starts) in [("error", 1), ("invalid", 1), ("silent", 2), ("exit", 2)] {
+    for (answer, starts) in [("error", 1), ("invalid", 1), ("empty", 1), ("silent", 2), ("exit", 2)] {
         let farm = Farm::of("x", &["--era", "legacy", "--legacy-probe", answer]);
         let mut limits = calm();
         if answer == "silent" {
@@ -81,4 +81,22 @@ async fn every_version_is_spoken() {
         assert_eq!(kit.on("x").status().version.as_deref(), Some(version));
         farm.close(kit).await;
     }
+}
+
+/// The protocol says to choose from the list of a refusal; one that goes on refusing what it names is given up.
+#[tokio::test]
+async fn a_server_that_refuses_the_version_it_names_is_asked_once_more() {
+    let farm = Farm::of("x", &["--fault", "s30", "--era", "modern"]);
+    let kit = farm.open(calm()).await;
+    kit.lives("x").await;
+    assert_eq!(farm.count("x", "discover"), 2);
+    farm.close(kit).await;
+
+    let farm = Farm::of("x", &["--fault", "s30:always", "--era", "modern"]);
+    let kit = farm.open(calm()).await;
+    let status = kit.on("x").status();
+    assert_eq!(status.state, LinkState::Failed, "{status:?}");
+    assert!(status.error.unwrap().contains("2026-07-28"));
+    assert_eq!(farm.count("x", "discover"), 2);
+    farm.close(kit).await;
 }

@@ -26,6 +26,9 @@ use super::remote::{Kind, Remote, error_in, kind_of};
 
 mod streams;
 
+#[cfg(test)]
+mod tests;
+
 /// A server spoken to by the streamable transport; clones share it.
 #[derive(Clone)]
 pub(crate) struct Streamable(Arc<Shared>);
@@ -41,6 +44,8 @@ struct Shared {
     room: Semaphore,
     over: watch::Sender<Option<(Closed, Instant)>>,
     doubt: Doubt,
+    /// Cancelled once an older server's second stream stands, or is known not to.
+    overhears: CancellationToken,
     tasks: TaskTracker,
     stop: CancellationToken,
 }
@@ -86,6 +91,7 @@ impl Streamable {
             out,
             over: watch::Sender::new(None),
             doubt: Doubt::new(renewed),
+            overhears: CancellationToken::new(),
             tasks: tasks.clone(),
             stop: stop.clone(),
         });
@@ -221,6 +227,9 @@ impl Shared {
         let exchange = async {
             if let Some(closed) = self.why_over() {
                 return Err(Trouble::Unreachable(closed.0));
+            }
+            if about.method == "tools/call" && !about.is_modern {
+                self.until_it_overhears().await;
             }
             let _room = self.room.acquire().await;
             self.exchange(line, &about).await

@@ -109,7 +109,7 @@ fn modern(request: &Request<'_>) -> Verdict {
     Verdict::Refused(wrong_version(request.id, Some(version.get())))
 }
 
-fn wrong_version(id: &str, requested: Option<&str>) -> Vec<u8> {
+pub(crate) fn wrong_version(id: &str, requested: Option<&str>) -> Vec<u8> {
     let requested = requested.unwrap_or("null");
     let data = format!("{{\"supported\":[\"{MODERN}\"],\"requested\":{requested}}}");
     wire::error(id, code::BAD_VERSION, "unsupported protocol version", &data)
@@ -123,6 +123,7 @@ fn probed(server: &Server, request: &Request<'_>) -> Verdict {
         }
         LegacyProbe::Silent => Verdict::Silence,
         LegacyProbe::Exit => Verdict::Exit,
+        LegacyProbe::Empty => Verdict::Refused(wire::result(request.id, Speech::Legacy, |_| {})),
         LegacyProbe::Invalid => {
             for line in 1..=90 {
                 eprintln!("  validation error {line}: Input should be 'ping' [type=literal_error]");

@@ -13,7 +13,7 @@ pub(crate) const HELP: &str = "\
 fake-mcp: an MCP server over stdio for tests
 
   --era legacy|modern|both   which protocol it speaks (both)
-  --legacy-probe error|silent|exit|invalid
+  --legacy-probe error|silent|exit|invalid|empty
                              what a legacy server does with server/discover (error)
   --version X                the version answered in initialize, whatever was asked
   --name N                   its name (fake-mcp)
@@ -53,6 +53,8 @@ pub(crate) enum LegacyProbe {
     Silent,
     Exit,
     Invalid,
+    /// A result without anything in it, as to whatever it does not know.
+    Empty,
 }
 
 /// The processes that fault s13 starts besides the server.
@@ -179,6 +181,7 @@ fn legacy_probe(text: &str) -> Result<LegacyProbe, String> {
         "silent" => Ok(LegacyProbe::Silent),
         "exit" => Ok(LegacyProbe::Exit),
         "invalid" => Ok(LegacyProbe::Invalid),
+        "empty" => Ok(LegacyProbe::Empty),
         _ => Err(format!("unknown answer to a probe {text}")),
     }
 }

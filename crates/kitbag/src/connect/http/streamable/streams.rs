@@ -76,7 +76,9 @@ impl Shared {
             loop {
                 let headers =
                     events.last_id().map_or_else(|| self.settled().clone(), |last| self.going_on(last));
-                match self.remote.listen(headers).await {
+                let answer = self.remote.listen(headers).await;
+                self.overhears.cancel();
+                match answer {
                     Ok(mut answer) if answer.status().is_success() && kind_of(&answer) == Kind::Events => {
                         let ended = self.read(&mut answer, &mut events, |_| false).await;
                         let heard = matches!(ended, Ok(Ended::Early { heard: true, .. }));
@@ -103,6 +105,16 @@ impl Shared {
         };
         if let Some(trouble) = trouble {
             self.report(None, trouble).await;
+        }
+    }
+
+    /// Waits for the second stream, which some servers ask on in the middle of a call: what they ask before it
+    /// stands is lost, and the call with it. One that does not come is not waited for longer than one that broke off.
+    pub(super) async fn until_it_overhears(&self) {
+        if !self.overhears.is_cancelled() {
+            let _ = tokio::time::timeout(self.remote.limits.resume, self.overhears.cancelled()).await;
+            // Once is enough.
+            self.overhears.cancel();
         }
     }
 

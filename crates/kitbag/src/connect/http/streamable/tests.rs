@@ -1,0 +1,96 @@
+use kitbag_core::{Limits, Secret};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::super::super::logs::Redactor;
+use super::super::super::wire::Line;
+use super::*;
+
+const LONG: Duration = Duration::from_secs(30);
+const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
+const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask"}}"#;
+
+/// A server of which every answer is written by the test.
+struct Scripted {
+    listener: TcpListener,
+    posts: Posts,
+    stop: CancellationToken,
+    _answers: Answers,
+}
+
+impl Scripted {
+    /// A client at it that has ended its handshake; the second stream it asks for, not answered yet.
+    async fn shaken(limits: &Limits) -> (Self, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = Secret::new(format!("http://{}/mcp", listener.local_addr().unwrap()));
+        let remote = Remote::new(&url, &[], limits, Redactor::new([])).unwrap();
+        let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
+        let (_, posts, answers) = Streamable::start(remote, Arc::default(), &tasks, &stop);
+        let mut scripted = Self { listener, posts, stop, _answers: answers };
+        let accepted = async {
+            let (mut post, _) = scripted.listener.accept().await.unwrap();
+            assert!(heard(&mut post).await.contains("notifications/initialized"));
+            post.write_all(b"HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+                .await
+                .unwrap();
+        };
+        let ((), ()) = tokio::join!(accepted, say(&mut scripted.posts, None, INITIALIZED));
+        let (mut get, _) = scripted.listener.accept().await.unwrap();
+        assert!(heard(&mut get).await.starts_with("GET "));
+        (scripted, get)
+    }
+
+    async fn call(&mut self) {
+        say(&mut self.posts, Some(7), CALL).await;
+    }
+
+    /// Whether a call has been sent, after a moment in which it could have been.
+    async fn is_called(&self, moment: Duration) -> bool {
+        let Ok(accepted) = tokio::time::timeout(moment, self.listener.accept()).await else { return false };
+        heard(&mut accepted.unwrap().0).await.contains("tools/call")
+    }
+}
+
+async fn say(posts: &mut Posts, id: Option<u64>, line: &str) {
+    posts.send(&mut vec![Outgoing { id, line: Line(line.as_bytes().to_vec()) }]).await.unwrap();
+}
+
+/// One request, head and body.
+async fn heard(connection: &mut TcpStream) -> String {
+    let mut text = Vec::new();
+    loop {
+        let shown = String::from_utf8_lossy(&text).into_owned();
+        if let Some((head, body)) = shown.split_once("\r\n\r\n") {
+            let length = head
+                .lines()
+                .find_map(|line| line.to_ascii_lowercase().strip_prefix("content-length: ")?.parse().ok());
+            if length.unwrap_or(0) <= body.len() {
+                return shown;
+            }
+        }
+        assert!(0 < connection.read_buf(&mut text).await.unwrap(), "{shown}");
+    }
+}
+
+/// Some servers ask on the second stream, and what they ask before it stands is lost.
+#[tokio::test]
+async fn no_call_is_sent_before_the_second_stream_stands() {
+    let mut limits = Limits::default();
+    limits.resume = LONG * 2;
+    let (mut scripted, mut get) = Scripted::shaken(&limits).await;
+    scripted.call().await;
+    assert!(!scripted.is_called(Duration::from_millis(200)).await, "sent too early");
+    get.write_all(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n").await.unwrap();
+    assert!(scripted.is_called(LONG).await);
+    scripted.stop.cancel();
+}
+
+#[tokio::test]
+async fn a_second_stream_that_is_not_answered_holds_no_call_for_long() {
+    let mut limits = Limits::default();
+    limits.resume = Duration::from_millis(20);
+    let (mut scripted, _get) = Scripted::shaken(&limits).await;
+    scripted.call().await;
+    assert!(scripted.is_called(LONG).await);
+    scripted.stop.cancel();
+}
