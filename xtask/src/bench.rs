@@ -11,6 +11,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "present", package: "kitbag", example: "bench_present" },
     Bench { name: "connect", package: "kitbag", example: "bench_connect" },
     Bench { name: "link", package: "kitbag", example: "bench_link" },
+    Bench { name: "http", package: "kitbag", example: "bench_http" },
     Bench { name: "allocations", package: "kitbag", example: "bench_allocations" },
 ];
 

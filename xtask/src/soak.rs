@@ -5,8 +5,18 @@ use anyhow::bail;
 
 use crate::{Usage, shell};
 
-/// Calls, starts of a good server, starts of one that leaves a stubborn family.
-const SHORT: [&str; 3] = ["5000", "50", "3"];
+/// Each long run with its short size.
+const SOAKS: [Soak; 2] = [
+    // Calls, starts of a good server, starts of one that leaves a stubborn family.
+    Soak { example: "soak_link", short: &["5000", "50", "3"] },
+    // Calls by each transport.
+    Soak { example: "soak_http", short: &["5000"] },
+];
+
+struct Soak {
+    example: &'static str,
+    short: &'static [&'static str],
+}
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let short = match args {
@@ -14,7 +24,12 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         [flag] if flag == "--short" => true,
         _ => bail!(Usage("soak takes --short or nothing".to_owned())),
     };
-    let mut cargo =
-        shell::cargo(&["run", "--release", "--package", "kitbag", "--example", "soak_link", "--"]);
-    shell::run(cargo.args(SHORT.iter().filter(|_| short)))
+    let mut outcome = Ok(());
+    // All of them, also when one fails: one look shows all that is broken.
+    for Soak { example, short: sizes } in SOAKS {
+        let mut cargo =
+            shell::cargo(&["run", "--release", "--package", "kitbag", "--example", example, "--"]);
+        outcome = outcome.and(shell::run(cargo.args(sizes.iter().filter(|_| short))));
+    }
+    outcome
 }

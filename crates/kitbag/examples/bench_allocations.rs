@@ -20,11 +20,10 @@ static ALLOC: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 
 fn main() {
     kitbag::guard::init();
-    let server = testkit::bin("fake-mcp");
-    let server = server.to_str().unwrap();
+    let program = format!("\"command\": {:?}", testkit::bin("fake-mcp"));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let [small, large] = [1_000, 1_000_000]
-        .map(|bytes| runtime.block_on(with_link(server, async |link| allocations(&link, bytes).await)));
+        .map(|bytes| runtime.block_on(with_link(&program, async |link| allocations(&link, bytes).await)));
     println!("| allocations a call | |\n|---|---:|");
     println!("| result of 1 kB | {small:.1} |\n| result of 1 MB | {large:.1} |");
     std::process::exit(i32::from(small != large));

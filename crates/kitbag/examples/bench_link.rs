@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 #![expect(clippy::disallowed_methods, reason = "a benchmark reads the clock and the environment")]
 
+#[path = "open/figures.rs"]
+mod figures;
 #[path = "open/link.rs"]
 mod on_link;
 #[path = "open/kit.rs"]
@@ -14,6 +16,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use figures::Figures;
 use kitbag::connect::Link;
 use on_link::{arguments, call, with_link};
 
@@ -28,6 +31,7 @@ fn main() {
     kitbag::guard::init();
     let server = testkit::bin("fake-mcp");
     let server = server.to_str().unwrap();
+    let program = format!("\"command\": {server:?}");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     // On one core waking an idle one is not part of what is measured.
     let cores = rustix::thread::sched_getaffinity(None).unwrap();
@@ -43,14 +47,14 @@ fn main() {
             let tasks = tokio_util::task::TaskTracker::new();
             tasks.spawn(async_latencies(Raw::start(server))).await.unwrap()
         }));
-        best[2].better(runtime.block_on(with_link(server, async |link| {
+        best[2].better(runtime.block_on(with_link(&program, async |link| {
             let tasks = tokio_util::task::TaskTracker::new();
             tasks.spawn(async move { link_latencies(&link).await }).await.unwrap()
         })));
     }
     rustix::thread::sched_setaffinity(None, &cores).unwrap();
     let raw_rate = Raw::start(server).pipelined();
-    let our_rate = runtime.block_on(with_link(server, async |link| pipelined(&link).await));
+    let our_rate = runtime.block_on(with_link(&program, async |link| pipelined(&link).await));
 
     let [blocking, asynchronous, ours] = best;
     println!("| | bare pipe | link | ratio |\n|---|---:|---:|---:|");
@@ -70,28 +74,6 @@ fn main() {
     let slow = MOST_LATENCY < latency || our_rate / raw_rate < LEAST_RATE;
     println!("\nbounds: p50 at most {MOST_LATENCY} × the async pipe, rate at least {LEAST_RATE} ×");
     std::process::exit(i32::from(slow));
-}
-
-/// Latencies in microseconds.
-struct Figures {
-    p50: f64,
-    p99: f64,
-}
-
-impl Default for Figures {
-    fn default() -> Self {
-        Self { p50: f64::INFINITY, p99: f64::INFINITY }
-    }
-}
-
-impl Figures {
-    /// Takes over what is better than before.
-    fn better(&mut self, mut times: Vec<Duration>) {
-        times.sort();
-        let at = |percent: usize| times[times.len() * percent / 100].as_secs_f64() * 1e6;
-        self.p50 = self.p50.min(at(50));
-        self.p99 = self.p99.min(at(99));
-    }
 }
 
 /// The least a client can do: the bytes of a request out, the bytes of an answer in.

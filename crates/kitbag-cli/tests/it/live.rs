@@ -22,6 +22,7 @@ mod hooks;
 mod hostile_catalog;
 mod http;
 mod http_auth;
+mod http_cuts;
 mod http_hostile;
 mod http_reasons;
 mod http_sessions;

@@ -5,9 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::open;
 
-/// Measures something on a link that is connected.
-pub(crate) async fn with_link<T>(server: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
-    let (kit, _home) = open::start(&format!(r#""fake": {{"command": {server:?}, "concurrency": 64}}"#));
+/// Measures something on a link that is connected; `keys` say to what.
+pub(crate) async fn with_link<T>(keys: &str, work: impl AsyncFnOnce(Link) -> T) -> T {
+    let (kit, _home) = open::start(&format!(r#""fake": {{{keys}, "concurrency": 64}}"#));
     let link = kit.links().into_iter().next().unwrap().clone();
     link.settled().await;
     let done = work(link).await;

@@ -17,7 +17,7 @@ use super::era::Era;
 use super::list::{self, ToolList};
 use super::memory::Memory;
 use super::open::{OpenError, Opener, Session, Tries};
-use super::peer::Note;
+use super::peer::{Note, RequestError};
 use super::status::{LinkState, Status};
 use super::wire::Param;
 use crate::Env;
@@ -356,6 +356,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     let limits = &inner.around.limits;
     let gaps = [limits.refresh / 10, limits.refresh * 3 / 10];
     let mut round = 0;
+    let mut failures = 0;
     let mut listed = Instant::now();
     if session.greeting.era == Era::Modern && session.greeting.has_tools {
         // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
@@ -369,13 +370,17 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
         tokio::select! {
             biased;
             closed = session.peer.closed() => return closed.to_string(),
-            () = refresh(inner, session) => {}
+            outcome = refresh(inner, session) => match outcome {
+                Listed::Done => failures = 0,
+                Listed::Broken => failures += 1,
+            }
         }
         tokio::select! {
             biased;
             closed = session.peer.closed() => return closed.to_string(),
             () = session.changed.notified() => {}
             () = too_old(inner) => {}
+            () = another_try(failures, limits) => {}
         }
         // Quiet for a while: the next change is news again.
         round = if limits.refresh * 2 < listed.elapsed() { 0 } else { round };
@@ -390,6 +395,22 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     }
 }
 
+/// What came of listing.
+enum Listed {
+    /// A list, or a word that there is none.
+    Done,
+    /// Nothing, and the conversation goes on: another try may do better.
+    Broken,
+}
+
+/// Waits until what broke off may be tried again.
+async fn another_try(failures: u32, limits: &Limits) {
+    match failures {
+        0 => std::future::pending().await,
+        _ => tokio::time::sleep(backoff(failures, limits)).await,
+    }
+}
+
 /// Waits until the list is older than its server says it may be.
 async fn too_old(inner: &Inner) {
     let ttl = inner.tools.borrow().as_ref().and_then(|list| list.ttl);
@@ -399,12 +420,13 @@ async fn too_old(inner: &Inner) {
     }
 }
 
-async fn refresh(inner: &Inner, session: &Session) {
+async fn refresh(inner: &Inner, session: &Session) -> Listed {
     if !session.greeting.has_tools {
         inner.status.send_modify(|status| status.tools = Some(0));
         session.tail.remark("WARNING it has no tools");
         inner.tools.send_replace(Some(Arc::default()));
-        return inner.state(LinkState::Ready, None);
+        inner.state(LinkState::Ready, None);
+        return Listed::Done;
     }
     match list::tools(&session.peer, session.greeting.era, &inner.around.limits).await {
         // Half a list is worth more than none, but not more than a whole one from before.
@@ -429,8 +451,12 @@ async fn refresh(inner: &Inner, session: &Session) {
         Err(_) if session.peer.is_closed() => {}
         // The last good list stays.
         Err(error) => {
-            let error = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
-            inner.state(LinkState::Degraded, Some(error));
+            let text = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
+            inner.state(LinkState::Degraded, Some(text));
+            if matches!(error, RequestError::Broken(_) | RequestError::Http { status: 500.., .. }) {
+                return Listed::Broken;
+            }
         }
     }
+    Listed::Done
 }

@@ -15,10 +15,10 @@ const CUTS: usize = if option_env!("KITBAG_FULL_TESTS").is_some() { 10_000 } els
 const STEPS: [&str; 6] = ["start", "handshake", "list", "request", "half", "answer"];
 
 /// A small generator, so that a seed tells the whole run.
-struct Dice(u64);
+pub(super) struct Dice(u64);
 
 impl Dice {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         let seed = std::env::var("KITBAG_SEED").ok().and_then(|seed| seed.parse().ok());
         let seed = seed.unwrap_or(now.as_nanos() as u64 | 1);
@@ -26,7 +26,7 @@ impl Dice {
         Self(seed)
     }
 
-    fn roll(&mut self, sides: usize) -> usize {
+    pub(super) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
@@ -42,7 +42,7 @@ fn ways() -> Vec<(&'static str, &'static str)> {
     STEPS.iter().flat_map(|step| [(*step, "kill"), (*step, "eof")]).collect()
 }
 
-fn fast() -> kitbag::Limits {
+pub(super) fn fast() -> kitbag::Limits {
     let mut limits = calm();
     limits.restart_first = Duration::from_millis(1);
     limits.restart_most = Duration::from_millis(4);

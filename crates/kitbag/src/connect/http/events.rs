@@ -38,6 +38,8 @@ pub(crate) struct Events {
     after_return: bool,
     fresh: bool,
     limit: usize,
+    /// The id of the event that is not at its end yet.
+    id: Option<String>,
     last_id: Option<String>,
     retry: Option<Duration>,
 }
@@ -52,12 +54,13 @@ impl Events {
             after_return: false,
             fresh: true,
             limit,
+            id: None,
             last_id: None,
             retry: None,
         }
     }
 
-    /// The id to go on from after a break.
+    /// The id to go on from after a break: that of the last event that was whole.
     pub(crate) fn last_id(&self) -> Option<&str> {
         self.last_id.as_deref().filter(|id| !id.is_empty())
     }
@@ -71,6 +74,7 @@ impl Events {
     pub(crate) fn restart(&mut self) {
         self.line.clear();
         self.event = Event::default();
+        self.id = None;
         self.has_data = false;
         self.after_return = false;
         self.fresh = true;
@@ -120,6 +124,7 @@ impl Events {
 
     fn end_of_event(&mut self) -> Option<Event> {
         let event = std::mem::take(&mut self.event);
+        self.last_id = self.id.take().or(self.last_id.take());
         std::mem::take(&mut self.has_data).then_some(event)
     }
 
@@ -139,7 +144,7 @@ impl Events {
             b"event" => self.event.kind = Some(String::from_utf8_lossy(value).into_owned()),
             // It goes back in a header: what cannot stand there is not kept.
             b"id" if value.len() <= 1024 && value.iter().all(|byte| (0x20..0x7f).contains(byte)) => {
-                self.last_id = String::from_utf8(value.to_vec()).ok();
+                self.id = String::from_utf8(value.to_vec()).ok();
             }
             b"retry" if !value.is_empty() && value.iter().all(u8::is_ascii_digit) => {
                 let ms = std::str::from_utf8(value).ok().and_then(|digits| digits.parse().ok());

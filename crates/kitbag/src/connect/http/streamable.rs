@@ -135,15 +135,18 @@ impl Sink for Posts {
             // A request whose answer nobody waits for has an id, too, and stays open for as long as it likes.
             about.id = outgoing.id;
             let shared = self.0.clone();
+            // Registered here and not by the task: what ends meanwhile waits for it.
+            let landing = Landing::of(&shared, &about);
             if about.method == "notifications/initialized" {
                 // Nothing may overtake the end of the handshake.
                 let wait = shared.remote.limits.wait_http;
-                let _ = tokio::time::timeout(wait, shared.clone().carry(outgoing.line.0, about)).await;
+                let carried = shared.clone().carry(outgoing.line.0, about, landing);
+                let _ = tokio::time::timeout(wait, carried).await;
                 shared.tasks.spawn(shared.clone().overhear());
             } else if is_answered && about.id.is_none() {
                 shared.tasks.spawn(shared.clone().subscribe(outgoing.line.0, about));
             } else {
-                shared.tasks.spawn(shared.clone().carry(outgoing.line.0, about));
+                shared.tasks.spawn(shared.clone().carry(outgoing.line.0, about, landing));
             }
         }
         Ok(())
@@ -155,7 +158,11 @@ impl Source for Answers {
         let arrived = tokio::select! {
             biased;
             arrived = self.arrived.recv() => arrived,
-            closed = self.shared.closed() => return Incoming::Closed(closed),
+            // The last to land may have said something just now.
+            closed = self.shared.closed() => match self.arrived.try_recv() {
+                Ok(arrived) => Some(arrived),
+                Err(_) => return Incoming::Closed(closed),
+            },
         };
         match arrived {
             Some(Arrived::Line(line)) => {
@@ -217,13 +224,7 @@ impl Shared {
     }
 
     /// Takes one line to the server and everything that comes back to the reader.
-    async fn carry(self: Arc<Self>, line: Vec<u8>, about: About) {
-        let stop = self.stop.child_token();
-        let _landing = about.id.map(|id| {
-            let flight = Flight { stop: stop.clone(), is_modern: about.is_modern };
-            self.flights().insert(id, flight);
-            Landing { shared: &self, id }
-        });
+    async fn carry(self: Arc<Self>, line: Vec<u8>, about: About, landing: Landing) {
         let exchange = async {
             if let Some(closed) = self.why_over() {
                 return Err(Trouble::Unreachable(closed.0));
@@ -236,7 +237,7 @@ impl Shared {
         };
         let outcome = tokio::select! {
             biased;
-            () = stop.cancelled() => return,
+            () = landing.stop.cancelled() => return,
             outcome = exchange => outcome,
         };
         if let Err(trouble) = outcome {
@@ -360,16 +361,30 @@ impl Shared {
     }
 }
 
-/// Says that a request has landed.
-struct Landing<'a> {
-    shared: &'a Shared,
-    id: u64,
+/// Says that a line has landed, if it is a request.
+struct Landing {
+    shared: Arc<Shared>,
+    id: Option<u64>,
+    stop: CancellationToken,
 }
 
-impl Drop for Landing<'_> {
+impl Landing {
+    fn of(shared: &Arc<Shared>, about: &About) -> Self {
+        let stop = shared.stop.child_token();
+        if let Some(id) = about.id {
+            let flight = Flight { stop: stop.clone(), is_modern: about.is_modern };
+            shared.flights().insert(id, flight);
+        }
+        Self { shared: shared.clone(), id: about.id, stop }
+    }
+}
+
+impl Drop for Landing {
     fn drop(&mut self) {
-        self.shared.flights().remove(&self.id);
-        self.shared.landed.notify_waiters();
+        if let Some(id) = self.id {
+            self.shared.flights().remove(&id);
+            self.shared.landed.notify_waiters();
+        }
     }
 }
 

@@ -79,7 +79,7 @@ impl Link {
             let (responder, server) = (responder.clone(), self.0.name.clone());
             Arc::new(Asked { responder, server, tool: call.tool.to_owned() })
         });
-        let mut trip = Trip { link: self, call: &call, asked, end, from: began, retries: 0 };
+        let mut trip = Trip { link: self, call: &call, asked, end, from: began, unsent: 0, lost: 0 };
         let _permit = trip.gate().await?;
         let mut responses = None;
         for _ in 0..=self.0.around.limits.rounds {
@@ -87,7 +87,7 @@ impl Link {
             if !asks_back(&result, era) {
                 let now = Instant::now();
                 self.0.last_good.store(micros(now - self.0.born.0), Ordering::Relaxed);
-                return Ok(Reply { result, retries: trip.retries, took: now - began });
+                return Ok(Reply { result, retries: trip.unsent + trip.lost, took: now - began });
             }
             responses = Some(trip.respond(&result).await?);
         }
@@ -125,7 +125,10 @@ struct Trip<'a> {
     end: Instant,
     /// When the try began; the idle clock runs from here.
     from: Instant,
-    retries: u32,
+    /// How often it was not delivered.
+    unsent: u32,
+    /// How often it may have been, and was made again all the same.
+    lost: u32,
 }
 
 impl<'a> Trip<'a> {
@@ -164,15 +167,18 @@ impl<'a> Trip<'a> {
                 Ok(result) => return Ok((result, session.speech.era)),
                 Err(error) => error,
             };
-            let again = match &error {
-                RequestError::NotSent(_) => true,
-                RequestError::Lost(_) | RequestError::Broken(_) => self.call.repeatable,
-                _ => false,
+            // Counted apart: while a server ends, a call may be lost and then find nobody there.
+            let before = match &error {
+                RequestError::NotSent(_) => Some(&mut self.unsent),
+                RequestError::Lost(_) | RequestError::Broken(_) => {
+                    Some(&mut self.lost).filter(|_| self.call.repeatable)
+                }
+                _ => None,
             };
-            if !again || 1 < self.retries {
-                return Err(self.link.explain(self.call, &session, error));
+            match before.filter(|before| **before < 2) {
+                Some(before) => *before += 1,
+                None => return Err(self.link.explain(self.call, &session, error)),
             }
-            self.retries += 1;
             match error {
                 // The conversation goes on; only this answer is lost.
                 RequestError::Broken(_) => {}

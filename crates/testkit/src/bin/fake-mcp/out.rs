@@ -99,11 +99,12 @@ impl Out {
         self.with(|pipe| pipe.write_now(bytes));
     }
 
-    /// The same, with what they are a part of.
-    pub(crate) fn part(&self, kind: Kind, bytes: &[u8]) {
-        self.with(|pipe| {
-            pipe.sink.begin(kind);
-            pipe.write_now(bytes);
+    /// A line that breaks off in the middle. Where one can come back, the rest waits there.
+    pub(crate) fn tear(&self, kind: Kind, line: &[u8], at: usize, how: How) {
+        self.during(kind, |pipe| {
+            pipe.write_now(&line[..at]);
+            pipe.sink.sever(how);
+            pipe.write_now(&line[at..]);
         });
     }
 

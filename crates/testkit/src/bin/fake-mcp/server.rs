@@ -75,12 +75,10 @@ impl Server {
     /// Sends the answer to a call.
     pub(crate) fn answer_call(&self, line: &[u8]) {
         if let Some(how) = self.cut.due(Step::Head) {
-            self.out.part(Kind::CallAnswer, b"");
-            return self.out.sever(how);
+            return self.out.tear(Kind::CallAnswer, line, 0, how);
         }
         if let Some(how) = self.cut.due(Step::Half) {
-            self.out.part(Kind::CallAnswer, &line[..line.len() / 2]);
-            return self.out.sever(how);
+            return self.out.tear(Kind::CallAnswer, line, line.len() / 2, how);
         }
         match self.cut.due(Step::Answer) {
             None => self.out.put(Kind::CallAnswer, line),

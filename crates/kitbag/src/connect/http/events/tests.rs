@@ -36,10 +36,14 @@ fn events_in_every_spelling() {
 fn where_to_go_on_outlives_the_break() {
     let mut events = Events::new(1000);
     assert_eq!(read(&mut events, b"id: 7\nretry: 250\ndata: a\n\nid: 8\ndata: ha"), [":a"]);
+    // The second was not whole, so it has to come again.
     events.restart();
-    assert_eq!((events.last_id(), events.retry()), (Some("8"), Some(Duration::from_millis(250))));
-    assert_eq!(read(&mut events, b"data: whole\n\nid: a\x00b\nretry: soon\n"), [":whole"]);
-    assert_eq!((events.last_id(), events.retry()), (Some("8"), Some(Duration::from_millis(250))));
+    assert_eq!((events.last_id(), events.retry()), (Some("7"), Some(Duration::from_millis(250))));
+    assert_eq!(read(&mut events, b"data: whole\n\nid: a\x00b\nretry: soon\n\n"), [":whole"]);
+    assert_eq!((events.last_id(), events.retry()), (Some("7"), Some(Duration::from_millis(250))));
+    // One without data moves it on, too.
+    assert!(read(&mut events, b"id: 9\n\n").is_empty());
+    assert_eq!(events.last_id(), Some("9"));
 }
 
 #[test]

@@ -44,7 +44,10 @@ impl Shared {
                 }
                 answered
             });
-            let Ended::Early { mut why, heard } = ended.await? else { return Ok(()) };
+            let Ended::Early { mut why, heard } = ended.await? else {
+                self.finish(answer).await;
+                return Ok(());
+            };
             tries = if heard { 0 } else { tries + 1 };
             answer = loop {
                 let going_on = events.last_id().filter(|_| !about.is_modern);
@@ -66,6 +69,12 @@ impl Shared {
             };
             events.restart();
         }
+    }
+
+    /// Reads a stream to its end, which is mostly there already: only then the connection can be used again.
+    async fn finish(&self, mut answer: Response) {
+        let rest = async { while let Ok(Some(_)) = self.remote.chunk(&mut answer).await {} };
+        let _ = tokio::time::timeout(self.remote.limits.resume / 10, rest).await;
     }
 
     /// What an older server says on its own: a second stream, if it has one.
