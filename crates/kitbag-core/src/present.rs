@@ -20,12 +20,20 @@ pub use presentation::{Audience, Presentation, Scene};
 /// One thing a model wants, and how it is to be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// What the model calls this call, if it does.
+    /// What the model calls this call, if it does. A call that cannot be understood has one, too: providers
+    /// want every call answered by its id.
     pub id: Option<String>,
-    /// The name it called; empty for what is no call.
+    /// The name it called; empty for what is no call, or a call of nothing.
     pub tool: String,
     /// What it wants.
     pub intent: Intent,
+}
+
+impl Asked {
+    /// What is no call.
+    pub(crate) fn besides(intent: Intent) -> Self {
+        Self { id: None, tool: String::new(), intent }
+    }
 }
 
 /// What a model wants by its reply.
@@ -33,8 +41,6 @@ pub struct Asked {
 pub enum Intent {
     /// To call a tool.
     Call {
-        /// What the model calls this call, if it does.
-        id: Option<String>,
         /// The tool, by a name the view finds.
         tool: String,
         /// The arguments, as JSON text.

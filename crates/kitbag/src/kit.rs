@@ -224,7 +224,7 @@ impl Kitbag {
         self.roster.name_gateways(
             setup.used().map(|spec| &spec.name).chain(setup.catalog.iter().map(|part| &part.server)),
         );
-        setup.catalog.iter().for_each(|part| self.roster.set(part.clone()));
+        self.roster.set_all(&setup.catalog);
         state.others = servers::others(&setup);
         state.open = servers.open;
         state.shapers = Arc::new(shapers);
@@ -397,7 +397,10 @@ fn reserved(setup: &Setup) -> BTreeSet<ShownName> {
 
 /// Under which name local tools stand in the catalog: one that no server has.
 fn local_owner(setup: &Setup) -> ServerName {
-    let taken = |name: &str| setup.merged.servers.iter().any(|row| row.name == name);
+    let taken = |name: &str| {
+        setup.merged.servers.iter().any(|row| row.name == name)
+            || setup.catalog.iter().any(|part| part.server.as_str() == name)
+    };
     let names = std::iter::once("local".to_owned()).chain((2..).map(|number| format!("local_{number}")));
     let free = names.filter(|name| !taken(name)).find_map(|name| ServerName::parse(&name).ok());
     // There are more numbers than servers.

@@ -69,9 +69,14 @@ impl Roster {
         self.now.subscribe()
     }
 
-    /// Takes over tools that no link lists: those of the program itself, those of files.
+    /// Takes over tools that no link lists: those of the program itself.
     pub(crate) fn set(&self, part: Part) {
         self.update(|now| now.with(part));
+    }
+
+    /// The same of many servers at once, as files have them: of those that want one name, none comes first.
+    pub(crate) fn set_all(&self, parts: &[Part]) {
+        self.update(|now| Some(now.with_all(parts.to_vec())).filter(|new| new.version() != now.version()));
     }
 
     /// Gives each of these servers' gateways a name.

@@ -1,5 +1,7 @@
 //! `kitbag doctor`: everything that is wrong with the configuration, with its line and what to write.
 
+use std::collections::BTreeMap;
+
 use kitbag::config::layers::State;
 use kitbag::config::own::asks_for;
 use kitbag::connect::how_to_get;
@@ -49,7 +51,9 @@ fn of_provider(context: &mut Context, setup: Setup, provider: Provider) -> Resul
     live::block_on(async {
         let (kit, mut faults) = Kitbag::open_with(setup, options).await?;
         let told = live::view(context, &kit, &user).map(|view| {
-            let shown = kit.present(&view, &Audience::new(provider, Mode::Native));
+            let usual = kit.audience(view.agent(), provider);
+            let audience = Audience { mode: Mode::Native, servers: BTreeMap::new(), ..usual };
+            let shown = kit.present(&view, &audience);
             // All that is asked for here is worth being shown.
             let seen = |fault: Fault| Fault { severity: fault.severity.max(Severity::Warning), ..fault };
             faults.extend(present::faults(&shown).into_iter().map(seen));

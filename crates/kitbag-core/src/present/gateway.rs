@@ -63,7 +63,7 @@ pub fn definitions(view: &View, servers: &[Server<'_>]) -> Vec<Definition> {
     let define = |server: &Server<'_>| {
         let name = view.snapshot().names().gateways().get(server.name)?.clone();
         let is_known = view.snapshot().part(server.name).is_some_and(|part| !part.tools.is_empty());
-        if is_known && tools::of(view, server.name.as_str()).next().is_none() {
+        if (is_known || view.is_narrowed()) && tools::of(view, server.name.as_str()).next().is_none() {
             return None;
         }
         let unavailable = view.snapshot().away(server.name).map(|away| away.why.clone());

@@ -128,7 +128,7 @@ impl Presentation {
 
     /// What a model wants by a reply of its API.
     pub fn decode(&self, view: &View, reply: &Value) -> Vec<Asked> {
-        native::decode(self.provider, reply).into_iter().map(|intent| self.asked(view, intent)).collect()
+        native::decode(self.provider, reply).into_iter().map(|asked| self.in_words_of(view, asked)).collect()
     }
 
     /// What a model wants by a reply in the text protocol.
@@ -136,18 +136,16 @@ impl Presentation {
         self.belt.with(view, |belt| text::decode(belt, reply, calls))
     }
 
-    /// The intent in the words of the view: through the gateway it goes through, with arguments as the view's
+    /// The same in the words of the view: through the gateway it goes through, with arguments as the view's
     /// schema has them.
-    fn asked(&self, view: &View, intent: Intent) -> Asked {
-        let Intent::Call { id, tool, arguments } = intent else {
-            return Asked { id: None, tool: String::new(), intent };
-        };
+    fn in_words_of(&self, view: &View, asked: Asked) -> Asked {
+        let Asked { id, tool, intent: Intent::Call { arguments, .. } } = asked else { return asked };
         let gateway = self.gateways.iter().find(|gateway| gateway.name.as_str() == tool);
         let intent = match gateway {
             Some(gateway) => gateway::decode(view, gateway.server.as_str(), &arguments),
             None => {
                 let arguments = self.restored(view, &tool, arguments);
-                Intent::Call { id: id.clone(), tool: tool.clone(), arguments }
+                Intent::Call { tool: tool.clone(), arguments }
             }
         };
         Asked { id, tool, intent }

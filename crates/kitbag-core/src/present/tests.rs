@@ -135,7 +135,7 @@ fn a_server_nobody_has_listed_yet_is_called_by_its_own_words() {
     assert_eq!(presentation.gateways[0].name.as_str(), "mcp_cold");
     let intent =
         gateway::decode(&view, "cold", r#"{"action":"execute","tool_name":"go","tool_inputs":{"a":1}}"#);
-    let expected = Intent::Call { id: None, tool: "cold/go".into(), arguments: r#"{"a":1}"#.into() };
+    let expected = Intent::Call { tool: "cold/go".into(), arguments: r#"{"a":1}"#.into() };
     assert_eq!(intent, expected);
 }
 

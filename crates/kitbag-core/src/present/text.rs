@@ -112,5 +112,5 @@ fn intent(belt: &Toolbelt<'_>, call: &Written, notes: &mut Vec<String>) -> Resul
     let Resolved { shown, note } = resolve(belt, &call.name)?;
     let arguments = bind(shown, &call.arguments)?;
     notes.extend(note);
-    Ok(Intent::Call { id: None, tool: shown.name.to_string(), arguments })
+    Ok(Intent::Call { tool: shown.name.to_string(), arguments })
 }

@@ -122,6 +122,8 @@ pub struct View {
     /// Those that are listed, then those that only their full name reaches.
     all: Vec<Arc<Shown>>,
     listed: usize,
+    /// Whether it is a part of another.
+    narrowed: bool,
     lookup: Lookup,
     left_out: Vec<LeftOut>,
     faults: Vec<Fault>,
@@ -140,7 +142,7 @@ impl View {
         let lookup = Lookup::new(all.iter().map(|shown| row(shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         let agent = request.agent.clone();
-        Ok(Self { snapshot, user, agent, all, listed: count, lookup, left_out, faults })
+        Ok(Self { snapshot, user, agent, all, listed: count, narrowed: false, lookup, left_out, faults })
     }
 
     /// A view of nothing.
@@ -151,6 +153,7 @@ impl View {
             agent: AgentRules::default(),
             all: Vec::new(),
             listed: 0,
+            narrowed: false,
             lookup: Lookup::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
@@ -167,7 +170,13 @@ impl View {
         all.extend(shadowed);
         let lookup = Lookup::new(all.iter().map(|shown| row(shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
-        Self { snapshot, user, agent, all, listed, lookup, left_out: Vec::new(), faults: Vec::new() }
+        let (left_out, faults) = (Vec::new(), Vec::new());
+        Self { snapshot, user, agent, all, listed, narrowed: true, lookup, left_out, faults }
+    }
+
+    /// Whether it is only some tools of another: a server that has none in it is then no part of it.
+    pub fn is_narrowed(&self) -> bool {
+        self.narrowed
     }
 
     /// The snapshot it was made from.

@@ -41,14 +41,17 @@ fn read(file: &Path, limits: &Limits) -> Result<Option<Part>, Box<Fault>> {
     let wrong = |kind: FaultKind, message: String, hint: &str| {
         Box::new(Fault::error(kind, message).hint(hint).at(Place::file(file)))
     };
-    let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-    let server = ServerName::parse(&stem)
+    // Two names that are no text could become one.
+    let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else {
+        return Err(wrong(FaultKind::BadName, "its name is no text in UTF-8".to_owned(), "rename the file"));
+    };
+    let server = ServerName::parse(stem)
         .map_err(|invalid| wrong(FaultKind::BadName, invalid.to_string(), "rename the file"))?;
     // What a server may send may stand in a file.
     let mut limits = limits.clone();
     limits.config_file = limits.line;
     let Some(text) = text_of(file, &limits)? else { return Ok(None) };
-    let definitions = definitions(&text)
+    let definitions = definitions(text.trim_start_matches('\u{feff}'))
         .map_err(|why| wrong(FaultKind::Syntax, why, "write [{\"name\": …, \"inputSchema\": …}, …]"))?;
     Ok(Some(Part::parse(&server, definitions.into_iter().map(RawValue::get), &limits)))
 }

@@ -64,7 +64,9 @@ impl Kitbag {
 
     fn show(&self, view: &View, audience: &Audience) -> Presentation {
         let setup = self.setup();
-        let declared = Declared::new(&setup.used().map(|spec| &spec.name).collect::<Vec<_>>(), view.agent());
+        let filed = setup.catalog.iter().map(|part| &part.server);
+        let known: Vec<&ServerName> = setup.used().map(|spec| &spec.name).chain(filed).collect();
+        let declared = Declared::new(&known, view.agent());
         let servers = setup.used().filter(|spec| self.state().open.contains_key(&spec.name));
         let mut servers: Vec<gateway::Server<'_>> = servers
             .map(|spec| gateway::Server {

@@ -228,3 +228,34 @@ fn s1_18_doctor_says_what_a_provider_would_not_take() {
     assert!(shown.out.contains("mcp_odd_fine") && !shown.out.contains("mcp_odd_bomb"));
     assert!(shown.err.contains("bomb"), "{}", shown.err);
 }
+
+#[test]
+fn odd_files_of_a_catalog_keep_to_themselves() {
+    let house = House::new();
+    let put = |name: &str, tools: Value| house.put(&format!("odd/{name}.json"), tools.to_string());
+    put("local", json!([{"name": "kitbag_read_result", "description": "not ours"}]));
+    put("none", json!([]));
+    for same in ["a b", "a_b"] {
+        put(same, json!([{"name": "t"}]));
+    }
+    house.put("odd/mark.json", "\u{feff}[{\"name\": \"t\"}]");
+    let folder = house.at("odd");
+    let names = |args: &[&str]| -> Vec<String> {
+        let all: Vec<&str> = [args, &["--catalog", folder.as_str()]].concat();
+        let rows = house.run(&all).exits(0).json();
+        rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let all = names(&["tools", "--json"]);
+    // A file called like our own tools takes nothing from them.
+    assert!(all.contains(&"kitbag_read_result".to_owned()), "{all:?}");
+    assert!(all.contains(&"mcp_local_kitbag_read_result".to_owned()), "{all:?}");
+    assert!(all.contains(&"mcp_mark_t".to_owned()), "a byte order mark is no part of the text: {all:?}");
+    // Of two that want one name neither gets it: else a file more would give it to another tool.
+    assert!(!all.contains(&"mcp_a_b_t".to_owned()), "{all:?}");
+    assert_eq!(all.iter().filter(|name| name.starts_with("mcp_a_b_t_")).count(), 2, "{all:?}");
+    assert_eq!(names(&["tools", "mark", "--as", "gateway"]), ["mcp_mark"]);
+    let rows = house.run(&["cost", "--as", "gateway", "--json", "--catalog", &folder]).exits(0).json();
+    let tokens: Vec<u64> =
+        rows.as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).collect();
+    assert!(tokens.iter().all(|tokens| *tokens < 200), "one gateway a row: {rows}");
+}

@@ -63,18 +63,22 @@ fn execute(view: &View, server: &str, fields: &Fields<'_>) -> Result<Intent, Str
     let is_known = view.snapshot().parts().any(|part| part.server.as_str() == server);
     if !is_known {
         // Its tools are learnt when it is called.
-        let arguments = inputs(fields)?.unwrap_or_else(|| "{}".to_owned());
-        return Ok(Intent::Call { id: None, tool: format!("{server}/{name}"), arguments });
+        let arguments = given(fields)?;
+        return Ok(Intent::Call { tool: format!("{server}/{name}"), arguments });
     }
     let shown = find(view, server, &name)?;
-    let inputs = inputs(fields).map_err(|why| with_schema(shown, &why))?;
+    let arguments = given(fields).map_err(|why| with_schema(shown, &why))?;
+    Ok(Intent::Call { tool: shown.name.to_string(), arguments })
+}
+
+/// The inputs, if they stand where they belong. Left out, the tool would run without them.
+fn given(fields: &Fields<'_>) -> Result<String, String> {
+    let inputs = inputs(fields)?;
     let others: Vec<&str> = fields.keys().map(String::as_str).filter(|key| !is_ours(key)).collect();
     if inputs.is_none() && !others.is_empty() {
-        let why = format!("the inputs of the tool ({}) belong inside {TOOL_INPUTS}", others.join(", "));
-        return Err(with_schema(shown, &why));
+        return Err(format!("the inputs of the tool ({}) belong inside {TOOL_INPUTS}", others.join(", ")));
     }
-    let arguments = inputs.unwrap_or_else(|| "{}".to_owned());
-    Ok(Intent::Call { id: None, tool: shown.name.to_string(), arguments })
+    Ok(inputs.unwrap_or_else(|| "{}".to_owned()))
 }
 
 fn is_ours(key: &str) -> bool {

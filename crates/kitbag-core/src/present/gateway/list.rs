@@ -105,8 +105,10 @@ fn note(
         });
     } else if 1 < pages {
         let next = if page < pages { page + 1 } else { 1 };
+        // The next page of what was asked for, not of everything.
+        let words = query.map(|query| format!("\"query\": {}, ", Value::from(query))).unwrap_or_default();
         notes.push(format!(
-            "Page {page} of {pages}, {here} of {total} tools. Next: action='list', tool_inputs={{\"page\": {next}}}; \
+            "Page {page} of {pages}, {here} of {total} tools. Next: action='list', tool_inputs={{{words}\"page\": {next}}}; \
              narrower: tool_inputs={{\"query\": \"words\"}}. All tools: {}",
             list_names(all)
         ));

@@ -151,12 +151,25 @@ fn s1_3_a_large_server_is_told_page_by_page() {
 }
 
 #[test]
+fn s1_3_the_next_page_is_of_what_was_asked_for() {
+    let tool = |at: usize| json!({"name": format!("t{at}"), "description": "even ".repeat(200)});
+    let view = view([("big", (0..100).map(tool).collect())]);
+    let note = list(&view, "big", Some("even"), 1).note.unwrap();
+    assert!(note.contains(r#"tool_inputs={"query": "even", "page": 2};"#), "{note}");
+}
+
+#[test]
+fn s1_4_inputs_in_the_wrong_place_are_not_dropped_before_the_tools_are_known() {
+    let cold = Arc::new(snapshot([]).with_gateways([&server("cold")]).unwrap());
+    let view = shaped(&cold, &BTreeMap::new(), &AgentRules::default(), Form::Full);
+    let asked = decode(&view, "cold", r#"{"action": "execute", "tool_name": "rm", "dry_run": true}"#);
+    assert!(matches!(&asked, Intent::Malformed { repair } if repair.contains("dry_run")), "{asked:?}");
+}
+
+#[test]
 fn s1_4_execute_needs_no_list_before_it() {
-    let call = |arguments: &str| Intent::Call {
-        id: None,
-        tool: "mcp_api_ai_mcp_search".into(),
-        arguments: arguments.into(),
-    };
+    let call =
+        |arguments: &str| Intent::Call { tool: "mcp_api_ai_mcp_search".into(), arguments: arguments.into() };
     let execute = |name: &str, inputs: Value| {
         decoded(&json!({"action": "execute", "tool_name": name, "tool_inputs": inputs}))
     };

@@ -4,84 +4,84 @@
 use serde_json::Value;
 
 use super::Provider;
-use crate::present::Intent;
+use crate::present::{Asked, Intent};
 
 mod generic;
 
 /// Reads a reply: the provider's whole answer, or the message in it.
-pub fn decode(provider: Provider, reply: &Value) -> Vec<Intent> {
-    let mut intents = Vec::new();
+pub fn decode(provider: Provider, reply: &Value) -> Vec<Asked> {
+    let mut asked = Vec::new();
     match provider {
-        Provider::OpenAiChat => chat(reply, &mut intents),
-        Provider::OpenAiResponses => responses(reply, &mut intents),
-        Provider::Anthropic => anthropic(reply, &mut intents),
-        Provider::Gemini | Provider::GeminiOpenApi => gemini(reply, &mut intents),
-        Provider::Generic => generic::read(reply, &mut intents),
+        Provider::OpenAiChat => chat(reply, &mut asked),
+        Provider::OpenAiResponses => responses(reply, &mut asked),
+        Provider::Anthropic => anthropic(reply, &mut asked),
+        Provider::Gemini | Provider::GeminiOpenApi => gemini(reply, &mut asked),
+        Provider::Generic => generic::read(reply, &mut asked),
     }
-    intents
+    asked
 }
 
-fn chat(reply: &Value, intents: &mut Vec<Intent>) {
+fn chat(reply: &Value, asked: &mut Vec<Asked>) {
     let first = reply.get("choices").and_then(|choices| choices.get(0));
     let message = first.and_then(|choice| choice.get("message")).unwrap_or(reply);
-    texts(message.get("content"), intents);
-    texts(message.get("refusal"), intents);
+    texts(message.get("content"), asked);
+    texts(message.get("refusal"), asked);
     for call in list(message.get("tool_calls")) {
         let function = call.get("function").unwrap_or(call);
-        push(call.get("id"), function.get("name"), function.get("arguments"), intents);
+        push(call.get("id"), function.get("name"), function.get("arguments"), asked);
     }
     // What came before `tool_calls`.
     if let Some(function) = message.get("function_call").filter(|function| function.is_object()) {
-        push(None, function.get("name"), function.get("arguments"), intents);
+        push(None, function.get("name"), function.get("arguments"), asked);
     }
 }
 
-fn responses(reply: &Value, intents: &mut Vec<Intent>) {
+fn responses(reply: &Value, asked: &mut Vec<Asked>) {
     let output = reply.get("output").unwrap_or(reply);
     let one = std::slice::from_ref(output);
     for item in output.as_array().map_or(one, Vec::as_slice) {
         match item.get("type").and_then(Value::as_str) {
             Some("function_call") => {
                 let id = item.get("call_id").or(item.get("id"));
-                push(id, item.get("name"), item.get("arguments"), intents);
+                push(id, item.get("name"), item.get("arguments"), asked);
             }
-            Some("message") => texts(item.get("content"), intents),
+            Some("message") => texts(item.get("content"), asked),
             _ => {}
         }
     }
 }
 
-fn anthropic(reply: &Value, intents: &mut Vec<Intent>) {
+fn anthropic(reply: &Value, asked: &mut Vec<Asked>) {
     let content = reply.get("content").unwrap_or(reply);
     if content.is_string() {
-        return texts(Some(content), intents);
+        return texts(Some(content), asked);
     }
     for block in list(Some(content)) {
         match block.get("type").and_then(Value::as_str) {
-            Some("tool_use") => push(block.get("id"), block.get("name"), block.get("input"), intents),
-            Some("text") => texts(block.get("text"), intents),
+            Some("tool_use") => push(block.get("id"), block.get("name"), block.get("input"), asked),
+            Some("text") => texts(block.get("text"), asked),
             _ => {}
         }
     }
 }
 
-fn gemini(reply: &Value, intents: &mut Vec<Intent>) {
+fn gemini(reply: &Value, asked: &mut Vec<Asked>) {
     let candidate = reply.get("candidates").and_then(|candidates| candidates.get(0));
     let content = candidate.map_or(Some(reply), |candidate| candidate.get("content"));
     let parts = content.and_then(|content| content.get("parts"));
     for part in list(parts) {
         let call = part.get("functionCall").or(part.get("function_call"));
         if let Some(call) = call.filter(|call| call.is_object()) {
-            push(call.get("id"), call.get("name"), call.get("args"), intents);
+            push(call.get("id"), call.get("name"), call.get("args"), asked);
         } else if part.get("thought") != Some(&Value::Bool(true)) {
-            texts(part.get("text"), intents);
+            texts(part.get("text"), asked);
         }
     }
     let ended = candidate.and_then(|candidate| candidate.get("finishReason")).and_then(Value::as_str);
     if matches!(ended, Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL")) {
         let repair = "The function call could not be read. Make it again: one call, by one of the names given, \
                       with arguments that fit its parameters.";
-        intents.push(Intent::Malformed { repair: repair.to_owned() });
+        asked.push(Asked::besides(Intent::Malformed { repair: repair.to_owned() }));
     }
 }
 
@@ -90,31 +90,35 @@ fn list(value: Option<&Value>) -> &[Value] {
 }
 
 /// Text, or blocks of it.
-fn texts(content: Option<&Value>, intents: &mut Vec<Intent>) {
+fn texts(content: Option<&Value>, asked: &mut Vec<Asked>) {
     match content {
-        Some(Value::String(text)) if !text.trim().is_empty() => intents.push(Intent::Say(text.clone())),
+        Some(Value::String(text)) if !text.trim().is_empty() => {
+            asked.push(Asked::besides(Intent::Say(text.clone())))
+        }
         Some(Value::Array(blocks)) => {
             for block in blocks {
-                texts(block.get("text").or(block.get("refusal")), intents);
+                texts(block.get("text").or(block.get("refusal")), asked);
             }
         }
         _ => {}
     }
 }
 
-/// One call, if it says of what.
-fn push(id: Option<&Value>, name: Option<&Value>, arguments: Option<&Value>, intents: &mut Vec<Intent>) {
+/// One call. One that does not say of what is answered, too.
+fn push(id: Option<&Value>, name: Option<&Value>, arguments: Option<&Value>, asked: &mut Vec<Asked>) {
     let name = name.and_then(Value::as_str).map(str::trim).unwrap_or_default();
     // Namespaces that models make up for what they are given.
     let plain =
         ["functions.", "default_api.", "default_api:"].iter().find_map(|space| name.strip_prefix(space));
-    let name = plain.unwrap_or(name);
-    if name.is_empty() {
-        let repair = "A tool call had no name. Make it again with the name of the tool.".to_owned();
-        return intents.push(Intent::Malformed { repair });
-    }
+    let tool = plain.unwrap_or(name).to_owned();
     let id = id.and_then(Value::as_str).filter(|id| !id.is_empty()).map(str::to_owned);
-    intents.push(Intent::Call { id, tool: name.to_owned(), arguments: text_of(arguments) });
+    let intent = if tool.is_empty() {
+        let repair = "A tool call had no name. Make it again with the name of the tool.".to_owned();
+        Intent::Malformed { repair }
+    } else {
+        Intent::Call { tool: tool.clone(), arguments: text_of(arguments) }
+    };
+    asked.push(Asked { id, tool, intent });
 }
 
 /// Arguments as text: some providers write them so, some as an object, some nothing, some text inside text.

@@ -14,7 +14,7 @@ use block::Block;
 pub struct Answer {
     /// What the provider calls the call.
     pub id: Option<String>,
-    /// The name the model called.
+    /// The name the model called; empty if it called nothing that can be named.
     pub tool: String,
     /// What the tool gave: content blocks of MCP.
     pub blocks: Vec<Value>,
@@ -47,6 +47,11 @@ impl Answer {
         self.id.as_deref().unwrap_or(&self.tool)
     }
 
+    /// Whether there is no call it could be the result of. It is told as a message then.
+    fn is_to_nothing(&self) -> bool {
+        self.id.is_none() && self.tool.is_empty()
+    }
+
     fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         self.blocks.iter().map(Block::of)
     }
@@ -69,11 +74,17 @@ fn error(text: &str) -> String {
 
 fn chat(answer: &Answer) -> Value {
     let text = answer.text();
+    if answer.is_to_nothing() {
+        return json!({"role": "user", "content": text});
+    }
     let content = if answer.is_error { error(&text) } else { text };
     json!({"role": "tool", "tool_call_id": answer.id(), "content": content})
 }
 
 fn response(answer: &Answer) -> Value {
+    if answer.is_to_nothing() {
+        return json!({"role": "user", "content": answer.text()});
+    }
     let mut items = Vec::new();
     let mut words = Vec::new();
     for block in answer.blocks() {
@@ -106,6 +117,9 @@ fn response(answer: &Answer) -> Value {
 }
 
 fn anthropic(answer: &Answer) -> Value {
+    if answer.is_to_nothing() {
+        return json!({"type": "text", "text": answer.text()});
+    }
     let mut content = Vec::new();
     for block in answer.blocks() {
         content.push(match block {
@@ -135,6 +149,10 @@ fn anthropic(answer: &Answer) -> Value {
 }
 
 fn gemini(answer: &Answer) -> Vec<Value> {
+    // A result without the name of a function would be refused.
+    if answer.tool.is_empty() {
+        return vec![json!({"text": answer.text()})];
+    }
     let mut media = Vec::new();
     let mut words = Vec::new();
     for block in answer.blocks() {
@@ -162,7 +180,9 @@ fn gemini(answer: &Answer) -> Vec<Value> {
 
 fn generic(answer: &Answer) -> Value {
     let mut message = Map::new();
-    message.insert("tool".to_owned(), answer.tool.as_str().into());
+    if !answer.tool.is_empty() {
+        message.insert("tool".to_owned(), answer.tool.as_str().into());
+    }
     if let Some(id) = &answer.id {
         message.insert("id".to_owned(), id.as_str().into());
     }

@@ -23,11 +23,10 @@ pub(crate) fn inline(text: &str) -> String {
 fn push_word(out: &mut String, word: &str) {
     let mut rest = word;
     while let Some(c) = rest.chars().next() {
-        let run = rest.len() - rest.trim_start_matches(c).len();
         match c {
-            '`' if 3 <= run => {
+            '`' if rest.starts_with("```") => {
                 out.push('`');
-                rest = &rest[run..];
+                rest = rest.trim_start_matches('`');
             }
             '<' if rest.starts_with("<!--") => {
                 out.push_str("<! --");

@@ -1,5 +1,7 @@
 //! The parameters of a tool, also where its schema spreads them over several parts.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 use super::inline::word;
@@ -33,41 +35,56 @@ impl<'a> Param<'a> {
 
 /// The properties of an object, in the order written, the required ones of a choice as optional.
 pub(crate) fn params<'a>(root: &'a Value, schema: &'a Value) -> Vec<Param<'a>> {
-    let mut found: Vec<Param<'a>> = Vec::new();
-    collect(root, schema, Sure::Yes, DEEPEST, &mut found);
-    found
+    let mut search = Search { root, found: Vec::new(), seen: HashSet::new() };
+    search.collect(schema, Sure::Yes, DEEPEST);
+    search.found
 }
 
 /// Whether a part certainly holds.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Sure {
     Yes,
     No,
 }
 
-fn collect<'a>(root: &'a Value, schema: &'a Value, sure: Sure, room: usize, found: &mut Vec<Param<'a>>) {
-    let Value::Object(object) = schema else { return };
-    if let Some(Value::Object(properties)) = object.get("properties") {
-        for (name, schema) in properties {
-            let required = sure == Sure::Yes && is_required(object, name);
-            match found.iter().position(|param| param.name == name) {
-                Some(place) => found[place].required |= required,
-                None if found.len() < MOST => found.push(Param { name, schema, required }),
-                None => {}
+struct Search<'a> {
+    root: &'a Value,
+    found: Vec<Param<'a>>,
+    /// Parts by their place in memory. Looked at again they tell nothing new, and parts that refer to each
+    /// other many times over would never come to an end.
+    seen: HashSet<(*const Value, Sure)>,
+}
+
+impl<'a> Search<'a> {
+    fn collect(&mut self, schema: &'a Value, sure: Sure, room: usize) {
+        let Value::Object(object) = schema else { return };
+        if !self.seen.insert((std::ptr::from_ref(schema), sure)) {
+            return;
+        }
+        if let Some(Value::Object(properties)) = object.get("properties") {
+            for (name, schema) in properties {
+                let required = || sure == Sure::Yes && is_required(object, name);
+                match self.found.iter().position(|param| param.name == name) {
+                    Some(place) => self.found[place].required |= required(),
+                    None if self.found.len() < MOST => {
+                        self.found.push(Param { name, schema, required: required() });
+                    }
+                    None => {}
+                }
             }
         }
-    }
-    let Some(room) = room.checked_sub(1) else { return };
-    if let Some(target) = target(root, schema) {
-        collect(root, target, sure, room, found);
-    }
-    for (keyword, sure) in [("allOf", sure), ("anyOf", Sure::No), ("oneOf", Sure::No)] {
-        let parts = object.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-        parts.iter().for_each(|part| collect(root, part, sure, room, found));
-    }
-    // A part may require what another part defines.
-    if sure == Sure::Yes {
-        found.iter_mut().for_each(|param| param.required |= is_required(object, param.name));
+        let Some(room) = room.checked_sub(1) else { return };
+        if let Some(target) = target(self.root, schema) {
+            self.collect(target, sure, room);
+        }
+        for (keyword, sure) in [("allOf", sure), ("anyOf", Sure::No), ("oneOf", Sure::No)] {
+            let parts = object.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+            parts.iter().for_each(|part| self.collect(part, sure, room));
+        }
+        // A part may require what another part defines.
+        if sure == Sure::Yes {
+            self.found.iter_mut().for_each(|param| param.required |= is_required(object, param.name));
+        }
     }
 }
 

@@ -16,6 +16,15 @@ fn check(input: Value, expected: &str) {
 }
 
 #[test]
+fn a_word_without_end_and_parts_without_end_take_no_time() {
+    assert_eq!(super::inline::inline(&"x".repeat(1 << 20)).len(), 1 << 20);
+    let loops: Vec<Value> = (0..2_000).map(|_| json!({"$ref": "#"})).collect();
+    let output = json!({"type": "object", "properties": {"id": {"type": "integer"}}, "anyOf": loops});
+    let view = view([("s", json!([{"name": "a", "outputSchema": output}]))]);
+    assert!(signatures(&view).starts_with("mcp_s_a()"));
+}
+
+#[test]
 fn types_are_told_in_few_characters() {
     check(json!({"type": "object"}), "");
     let one = |schema: Value| json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});

@@ -2,6 +2,7 @@
 
 use serde_json::value::RawValue;
 
+use super::resolve::LONGEST;
 use super::{ANSWER, MARKER};
 
 /// Calls read from one reply.
@@ -30,7 +31,8 @@ impl Reply {
 
     /// A word to the model about calls that were not made; none if all were.
     pub fn rest(&self, made: usize) -> Option<String> {
-        let names: Vec<&str> = self.calls.iter().skip(made).map(|call| call.name.as_str()).collect();
+        let name = |call: &Written| call.name.chars().take(LONGEST).collect::<String>();
+        let names: Vec<String> = self.calls.iter().skip(made).map(name).collect();
         if names.is_empty() {
             return None;
         }
@@ -88,7 +90,12 @@ pub fn parse(reply: &str) -> Reply {
                 said.get_or_insert_with(|| before(&reply[..at]));
                 let start = reply[at..].find(MARKER).map_or(at, |offset| at + offset);
                 let (call, length) = written(&reply[start..]);
+                // Where arguments that cannot be read end is not known: a line below may be part of them.
+                let is_broken = matches!(call.arguments, Arguments::Broken { .. });
                 calls.push(call);
+                if is_broken {
+                    break;
+                }
                 // Whatever else stands on the line is dropped with it.
                 let stop = start + length;
                 reply[stop..].find('\n').map_or(reply.len(), |length| stop + length + 1)
@@ -135,12 +142,24 @@ fn arguments(text: &str, line: usize) -> (Arguments, usize) {
         rest = shorter.trim_end();
     }
     match text.chars().next().filter(|_| !rest.is_empty()) {
-        None => (Arguments::None, line),
+        None => below(text, line).unwrap_or((Arguments::None, line)),
+        Some('`') if rest.starts_with("```") => below(text, line).unwrap_or((Arguments::None, line)),
         Some('{') => object(text, 0),
         Some('(') => parenthesised(text, rest),
         Some('[') => list(text).unwrap_or_else(|| (plain(rest), rest.len())),
         Some(_) => (plain(rest), rest.len()),
     }
+}
+
+/// An object that begins on the next line, perhaps in a fence: left out, the tool would run without it.
+fn below(text: &str, line: usize) -> Option<(Arguments, usize)> {
+    let rest = text[line..].trim_start();
+    let rest = match rest.strip_prefix("```") {
+        Some(fenced) => fenced.split_once('\n')?.1.trim_start(),
+        None => rest,
+    };
+    let found = rest.starts_with('{').then(|| object(text, text.len() - rest.len()))?;
+    matches!(found.0, Arguments::Object(_)).then_some(found)
 }
 
 /// An object that begins here and may go on over lines.

@@ -9,7 +9,7 @@ use crate::shape::{Shown, View};
 use crate::text::visible;
 
 /// The longest piece of a name that is repeated to a model.
-const LONGEST: usize = 120;
+pub(super) const LONGEST: usize = 120;
 
 /// The tool that is meant.
 #[derive(Clone, Debug)]

@@ -45,7 +45,7 @@ fn decoded(reply: &str) -> Decoded {
 }
 
 fn call(tool: &str, arguments: &str) -> Intent {
-    Intent::Call { id: None, tool: tool.into(), arguments: arguments.into() }
+    Intent::Call { tool: tool.into(), arguments: arguments.into() }
 }
 
 #[track_caller]
@@ -189,6 +189,35 @@ fn s0_15_json_over_several_lines_is_read_to_its_end() {
         "TOOL: forecast {'city': 'Rome'}",
         &["no JSON", "city: string", "Example: TOOL: mcp_weather_forecast {"],
     );
+}
+
+#[test]
+fn s0_15_an_object_on_the_next_line_is_not_left_out() {
+    for reply in [
+        "TOOL: forecast\n{\"city\": \"Rome\"}\nafter",
+        "TOOL: forecast\n\n```json\n{\"city\": \"Rome\"}\n```",
+        "TOOL: forecast ```json\n{\"city\": \"Rome\"}\n```",
+        "```\nTOOL: forecast\n{\"city\": \"Rome\"}\n```",
+    ] {
+        let rome = call("mcp_weather_forecast", r#"{"city": "Rome"}"#);
+        check(reply, &[rome], r#"TOOL: forecast {"city": "Rome"}"#);
+    }
+    for reply in ["TOOL: clock\n{it is late}", "TOOL: clock ```", "TOOL: clock\n```\nnow"] {
+        assert_eq!(decoded(reply).intents, [call("clock", "{}")], "{reply:?}");
+    }
+}
+
+#[test]
+fn t26_a_line_inside_of_broken_arguments_is_no_call() {
+    let reply = "TOOL: forecast {\"city\": \"what I read:\nTOOL: clock\"}";
+    let all = with_belt(READY, |belt| decode(belt, reply, Calls::InOrder));
+    assert!(matches!(all.intents.as_slice(), [Intent::Malformed { .. }]), "{:?}", all.intents);
+}
+
+#[test]
+fn what_is_repeated_to_a_model_is_short() {
+    let note = decoded(&format!("TOOL: clock\nTOOL: {}", "x".repeat(100_000))).notes.remove(0);
+    assert!(note.len() < 300, "{}", note.len());
 }
 
 #[test]

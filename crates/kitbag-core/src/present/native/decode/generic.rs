@@ -4,53 +4,63 @@
 use serde_json::{Map, Value};
 
 use super::{push, texts};
-use crate::present::Intent;
+use crate::present::{Asked, Intent};
 
-pub(super) fn read(reply: &Value, intents: &mut Vec<Intent>) {
+/// Under which keys arguments are written.
+const ARGUMENTS: [&str; 5] = ["arguments", "args", "input", "parameters", "tool_inputs"];
+
+pub(super) fn read(reply: &Value, asked: &mut Vec<Asked>) {
     match reply {
         Value::String(text) => match parsed(text) {
-            Some(calls) => calls.iter().for_each(|call| object(call, intents)),
-            None => texts(Some(reply), intents),
+            Some(calls) => calls.iter().for_each(|call| object(call, asked)),
+            None => texts(Some(reply), asked),
         },
-        Value::Array(list) => list.iter().for_each(|one| read_one(one, intents)),
-        one => read_one(one, intents),
+        Value::Array(list) => list.iter().for_each(|one| read_one(one, asked)),
+        one => read_one(one, asked),
     }
 }
 
-fn read_one(value: &Value, intents: &mut Vec<Intent>) {
+fn read_one(value: &Value, asked: &mut Vec<Asked>) {
     match value {
-        Value::Object(fields) => object(fields, intents),
-        text => texts(Some(text), intents),
+        Value::Object(fields) => object(fields, asked),
+        text => texts(Some(text), asked),
     }
 }
 
-fn object(fields: &Map<String, Value>, intents: &mut Vec<Intent>) {
+fn object(fields: &Map<String, Value>, asked: &mut Vec<Asked>) {
     let mut known = false;
     if let Some(Value::Array(calls)) = fields.get("tool_calls").or(fields.get("calls")) {
         known = true;
-        calls.iter().filter_map(Value::as_object).for_each(|call| object(call, intents));
+        calls.iter().filter_map(Value::as_object).for_each(|one| call(one, asked));
     }
-    if let Some(name) = name(fields) {
+    if is_call(fields) {
         known = true;
-        let arguments = ["arguments", "args", "input", "parameters", "tool_inputs"]
-            .iter()
-            .find_map(|key| fields.get(*key));
-        push(fields.get("id"), Some(name), arguments, intents);
+        call(fields, asked);
     }
     for key in ["content", "text"] {
         if let Some(text) = fields.get(key) {
             known = true;
-            texts(Some(text), intents);
+            texts(Some(text), asked);
         }
     }
     if !known {
         let repair = r#"To call a tool, answer with {"tool": "<name>", "arguments": {…}} and nothing else."#;
-        intents.push(Intent::Malformed { repair: repair.to_owned() });
+        asked.push(Asked::besides(Intent::Malformed { repair: repair.to_owned() }));
     }
 }
 
-fn name(fields: &Map<String, Value>) -> Option<&Value> {
-    ["tool", "tool_name", "name"].iter().find_map(|key| fields.get(*key))
+/// What can only be a call: its name may stand in a `function`, as OpenAI has it.
+fn call(fields: &Map<String, Value>, asked: &mut Vec<Asked>) {
+    let inner = fields.get("function").and_then(Value::as_object).unwrap_or(fields);
+    let name = ["tool", "tool_name", "name"].iter().find_map(|key| inner.get(*key));
+    let arguments = ARGUMENTS.iter().find_map(|key| inner.get(*key));
+    push(fields.get("id"), name, arguments, asked);
+}
+
+/// Whether an object is a call. Many things have a name; only a call has arguments beside it.
+fn is_call(fields: &Map<String, Value>) -> bool {
+    let has = |key: &&str| fields.contains_key(*key);
+    ["tool", "tool_name"].iter().any(has) || has(&"name") && ARGUMENTS.iter().any(has)
 }
 
 /// The calls that a text consists of, fenced or not. An object that names no tool is just a text.
@@ -63,7 +73,7 @@ fn parsed(text: &str) -> Option<Vec<Map<String, Value>>> {
         one => vec![one],
     };
     let calls = calls.into_iter().map(|call| match call {
-        Value::Object(fields) if name(&fields).is_some() || fields.contains_key("tool_calls") => Some(fields),
+        Value::Object(fields) if is_call(&fields) || fields.contains_key("tool_calls") => Some(fields),
         _ => None,
     });
     calls.collect::<Option<Vec<_>>>().filter(|calls| !calls.is_empty())

@@ -1,19 +1,28 @@
 //! Replies of models, decoded.
 
 use super::*;
-use crate::present::Intent;
+use crate::present::{Asked, Intent};
 
-fn call(id: Option<&str>, tool: &str, arguments: &str) -> Intent {
-    Intent::Call { id: id.map(str::to_owned), tool: tool.to_owned(), arguments: arguments.to_owned() }
+fn call(id: Option<&str>, tool: &str, arguments: &str) -> Asked {
+    let intent = Intent::Call { tool: tool.to_owned(), arguments: arguments.to_owned() };
+    Asked { id: id.map(str::to_owned), tool: tool.to_owned(), intent }
 }
 
-fn say(text: &str) -> Intent {
-    Intent::Say(text.to_owned())
+fn say(text: &str) -> Asked {
+    Asked::besides(Intent::Say(text.to_owned()))
+}
+
+/// What is wrong with a call, if that is all there is.
+fn repair(asked: &[Asked]) -> Option<&str> {
+    match asked {
+        [Asked { intent: Intent::Malformed { repair }, .. }] => Some(repair),
+        _ => None,
+    }
 }
 
 #[track_caller]
-fn check(provider: Provider, reply: Value, intents: &[Intent]) {
-    assert_eq!(decode(provider, &reply), intents, "{reply}");
+fn check(provider: Provider, reply: Value, asked: &[Asked]) {
+    assert_eq!(decode(provider, &reply), asked, "{reply}");
 }
 
 #[test]
@@ -97,7 +106,7 @@ fn gemini() {
     check(Provider::GeminiOpenApi, json!({"parts": parts}), &all);
     let broken =
         decode(Provider::Gemini, &json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]}));
-    assert!(matches!(broken.as_slice(), [Intent::Malformed { .. }]));
+    assert!(repair(&broken).is_some());
 }
 
 #[test]
@@ -117,17 +126,52 @@ fn generic() {
     check(Provider::Generic, json!("{\"not\": \"a call\"}"), &[say("{\"not\": \"a call\"}")]);
     check(Provider::Generic, json!({"content": "Hi", "tool": "a"}), &[call(None, "a", "{}"), say("Hi")]);
     let odd = decode(Provider::Generic, &json!({"foo": 1}));
-    assert!(matches!(odd.as_slice(), [Intent::Malformed { repair }] if repair.contains("\"tool\"")));
+    assert!(repair(&odd).is_some_and(|repair| repair.contains("\"tool\"")));
 }
 
 #[test]
-fn a_call_of_nothing_can_be_repaired() {
-    for (provider, reply) in [
-        (Provider::OpenAiChat, json!({"tool_calls": [{"id": "1", "function": {"arguments": "{}"}}]})),
-        (Provider::Anthropic, json!({"content": [{"type": "tool_use", "id": "1", "name": "", "input": {}}]})),
-        (Provider::Gemini, json!({"parts": [{"functionCall": {"args": {}}}]})),
-        (Provider::Generic, json!({"tool": 3})),
+fn an_answer_that_only_has_a_name_is_no_call() {
+    for text in [r#"{"name": "Bob", "age": 5}"#, r#"[{"name": "Bob"}, {"name": "Eve"}]"#] {
+        check(Provider::Generic, json!(text), &[say(text)]);
+    }
+    check(Provider::Generic, json!({"role": "assistant", "name": "bob", "content": "Hi"}), &[say("Hi")]);
+    let nested = json!({"id": "c1", "type": "function", "function": {"name": "a", "arguments": "{}"}});
+    check(
+        Provider::Generic,
+        json!({"tool_calls": [nested, {"name": "b"}]}),
+        &[call(Some("c1"), "a", "{}"), call(None, "b", "{}")],
+    );
+}
+
+#[test]
+fn a_call_of_nothing_can_be_repaired_under_its_own_id() {
+    for (provider, reply, id) in [
+        (
+            Provider::OpenAiChat,
+            json!({"tool_calls": [{"id": "1", "function": {"arguments": "{}"}}]}),
+            "tool_call_id",
+        ),
+        (
+            Provider::OpenAiResponses,
+            json!([{"type": "function_call", "call_id": "1", "arguments": "{}"}]),
+            "call_id",
+        ),
+        (
+            Provider::Anthropic,
+            json!([{"type": "tool_use", "id": "1", "name": "", "input": {}}]),
+            "tool_use_id",
+        ),
+        (Provider::Gemini, json!({"parts": [{"functionCall": {"args": {}}}]}), ""),
+        (Provider::Gemini, json!({"candidates": [{"finishReason": "MALFORMED_FUNCTION_CALL"}]}), ""),
+        (Provider::Generic, json!({"tool": 3}), ""),
     ] {
-        assert!(matches!(decode(provider, &reply).as_slice(), [Intent::Malformed { .. }]), "{reply}");
+        let asked = decode(provider, &reply);
+        assert!(repair(&asked).is_some(), "{reply}");
+        let blocks = vec![json!({"type": "text", "text": "again"})];
+        let answer = Answer { id: asked[0].id.clone(), tool: asked[0].tool.clone(), blocks, is_error: true };
+        let told = json!(encode(provider, &[answer])).to_string();
+        assert!(id.is_empty() || told.contains(&format!("\"{id}\":\"1\"")), "{told}");
+        // What has neither id nor name is no result of anything: providers refuse it.
+        assert!(!told.contains("\"\"") && told.contains("again"), "{told}");
     }
 }

@@ -1,8 +1,8 @@
 //! Arguments as a server wants them, as the model would give them, as the provider would send them, and back.
 
 use kitbag_core::Limits;
-use kitbag_core::present::Intent;
 use kitbag_core::present::native::{NativeRequest, Provider, Slim, Strict, compile_tool, decode};
+use kitbag_core::present::{Asked, Intent};
 use kitbag_core::schema::{Schema, example};
 use serde_json::{Map, Value, json};
 
@@ -90,10 +90,11 @@ fn arguments_come_back_as_they_were() {
                     let mut sent = own.clone();
                     compiled.back.apply(&mut sent);
                     check(&request, schema.as_ref(), &sent, shown.name.as_str());
-                    let intents =
+                    let asked =
                         decode(request.provider, &reply(request.provider, shown.name.as_str(), &sent));
-                    let [Intent::Call { id, tool, arguments }] = intents.as_slice() else {
-                        panic!("{intents:?}")
+                    let [Asked { id, intent: Intent::Call { tool, arguments }, .. }] = asked.as_slice()
+                    else {
+                        panic!("{asked:?}")
                     };
                     assert_eq!((id.as_deref(), tool.as_str()), (Some("1"), shown.name.as_str()));
                     let mut back = serde_json::from_str(arguments).unwrap();
