@@ -21,7 +21,10 @@ mod tests;
 
 pub use decode::decode;
 pub use list::{Listing, list};
+pub use tools::find;
+
 pub use outcome::{Flag, Status, Typed, outcome};
+pub(super) use tools::loosely;
 
 /// A server that gets a gateway.
 #[derive(Clone, Copy, Debug)]

@@ -140,7 +140,7 @@ impl Presentation {
     /// schema has them.
     fn in_words_of(&self, view: &View, asked: Asked) -> Asked {
         let Asked { id, tool, intent: Intent::Call { arguments, .. } } = asked else { return asked };
-        let gateway = self.gateways.iter().find(|gateway| gateway.name.as_str() == tool);
+        let gateway = self.gateway(view, &tool);
         let intent = match gateway {
             Some(gateway) => gateway::decode(view, gateway.server.as_str(), &arguments),
             None => {
@@ -149,6 +149,17 @@ impl Presentation {
             }
         };
         Asked { id, tool, intent }
+    }
+
+    /// The gateway a name means: by its name, or without regard to `-`, `_` and case if no tool is meant.
+    fn gateway(&self, view: &View, name: &str) -> Option<&Definition> {
+        let exact = self.gateways.iter().find(|gateway| gateway.name.as_str() == name);
+        let is_like =
+            |gateway: &&Definition| gateway::loosely(gateway.name.as_str()).eq(gateway::loosely(name));
+        exact.or_else(|| match view.find(name) {
+            Found::None { .. } => self.gateways.iter().find(is_like),
+            _ => None,
+        })
     }
 
     fn restored(&self, view: &View, tool: &str, arguments: String) -> String {

@@ -95,6 +95,7 @@ fn s2_11_one_way_back_from_every_way_to_show() {
     assert_eq!(read(call("mcp_fs", gateway)), meant("mcp_fs_read", json!({"path": "x"})));
     let listed = Intent::ListTools { server: "fs".into(), query: None, page: 1 };
     assert_eq!(call("mcp_fs", json!({})), listed);
+    assert_eq!(call("MCP-fs", json!({})), listed, "as names of tools are meant");
     let malformed = call("mcp_fs", json!({"action": "execute", "tool_name": "rea"}));
     assert!(matches!(malformed, Intent::Malformed { repair } if repair.contains("read")));
     let text = presentation.decode_text(&view, "TOOL: mcp_web_read {\"path\": \"x\"}", text::Calls::First);

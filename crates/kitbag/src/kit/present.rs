@@ -47,13 +47,18 @@ impl Kitbag {
 
     /// What a model reads of a view. Nothing is made twice: the same view and audience give the same one.
     pub fn present(&self, view: &Arc<View>, audience: &Audience) -> Arc<Presentation> {
-        let mut kept = self.presentations.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = || self.presentations.lock().unwrap_or_else(PoisonError::into_inner);
         let is_same =
             |one: &&Kept| std::ptr::eq(one.view.as_ptr(), Arc::as_ptr(view)) && one.audience == *audience;
+        if let Some(found) = kept().iter().find(is_same) {
+            return found.shown.clone();
+        }
+        // Nobody waits meanwhile; of two that make the same at once, the first is kept.
+        let shown = Arc::new(self.show(view, audience));
+        let mut kept = kept();
         if let Some(found) = kept.iter().find(is_same) {
             return found.shown.clone();
         }
-        let shown = Arc::new(self.show(view, audience));
         kept.retain(|one| 0 < one.view.strong_count());
         if KEPT <= kept.len() {
             kept.remove(0);
@@ -105,15 +110,34 @@ impl Kitbag {
                 Outcome::Listed(gateway::list(&fresh, server, query.as_deref(), *page))
             }
             Intent::Call { tool, arguments, .. } => {
-                let cold = self.unlisted(view, tool);
-                let fresh = match &cold {
-                    Some(link) => Some(self.warm(view, Some(link), &manner).await),
-                    None => None,
+                let Some(link) = self.unlisted(view, tool) else {
+                    return Outcome::Called(self.call_tool(view, ToolCall { tool, arguments, manner }).await);
                 };
-                let view = fresh.as_deref().unwrap_or(view);
-                Outcome::Called(self.call_tool(view, ToolCall { tool, arguments, manner }).await)
+                let fresh = self.warm(view, Some(&link), &manner).await;
+                self.call_learnt(&fresh, &link, tool, arguments, manner).await
             }
         }
+    }
+
+    /// Calls a tool by the name of its server and its own, now that the server's tools are known.
+    async fn call_learnt(
+        &self,
+        view: &View,
+        link: &Link,
+        name: &str,
+        arguments: &str,
+        manner: Manner<'_>,
+    ) -> Outcome {
+        let server = link.name().as_str();
+        let own = name.strip_prefix(server).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
+        let is_known = view.snapshot().part(link.name()).is_some();
+        let tool = match gateway::find(view, server, own) {
+            Ok(shown) => shown.name.to_string(),
+            Err(repair) if is_known => return Outcome::Malformed(repair),
+            // Why it could not be learnt is told by whoever calls.
+            Err(_) => name.to_owned(),
+        };
+        Outcome::Called(self.call_tool(view, ToolCall { tool: &tool, arguments, manner }).await)
     }
 
     /// The link to the server a name speaks of, if nobody knows its tools yet.

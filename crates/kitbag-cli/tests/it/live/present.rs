@@ -102,6 +102,23 @@ async fn s1_4_s1_16_execute_connects_by_itself_and_says_so_before() {
 }
 
 #[tokio::test]
+async fn s1_8_what_a_cold_server_does_not_have_is_told_with_what_it_has() {
+    let farm = Farm::of("cold", &[]);
+    farm.settings("[servers.cold]\nlazy = true\n");
+    let kit = farm.open(calm()).await;
+    let execute =
+        |tool: &str| json!({"action": "execute", "tool_name": tool, "tool_inputs": {"a": 1, "b": 1}});
+    let (_, none) = turn(&kit, Mode::Gateway, "mcp_cold", execute("multiply")).await;
+    assert!(
+        matches!(&none.typed(), Typed::Error(text) if text.contains("add") && text.contains("echo")),
+        "{none:?}"
+    );
+    let (_, loosely) = turn(&kit, Mode::Gateway, "mcp_cold", execute("ADD")).await;
+    assert_eq!(loosely.typed(), Typed::Text("2".into()), "{loosely:?}");
+    farm.close(kit).await;
+}
+
+#[tokio::test]
 async fn s1_14_a_gateway_stays_while_its_server_is_away_and_comes_back() {
     let farm = Farm::of("x", &["--cut", "request:kill"]);
     farm.add("y", &[]);

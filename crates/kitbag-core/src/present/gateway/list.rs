@@ -5,12 +5,18 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::tools::{list_names, named, shown_text};
+use crate::present::signatures::inline::cut;
 use crate::present::signatures::kind::{Detail, kind};
 use crate::present::signatures::params::params;
 use crate::shape::{Shown, View};
 
 /// Bytes of one page; a tool that is larger has a page of its own.
 const PAGE: usize = 32 << 10;
+/// Bytes of one tool; a larger one is told in short.
+const LARGEST: usize = 128 << 10;
+/// What is left of one that is larger: characters about an input, and inputs.
+const SHORT_ABOUT: usize = 200;
+const SHORT_INPUTS: usize = 200;
 
 /// A page of the tools of one server.
 #[derive(Clone, Debug, PartialEq)]
@@ -62,13 +68,28 @@ fn fits(label: &str, shown: &Shown, words: &[String]) -> bool {
 }
 
 fn entry(label: &str, shown: &Shown) -> Value {
+    let whole = described(label, shown, usize::MAX, usize::MAX);
+    if whole.to_string().len() <= LARGEST {
+        return whole;
+    }
+    // One tool must not fill a model's whole room.
+    let mut short = described(label, shown, SHORT_ABOUT, SHORT_INPUTS);
+    if let Value::Object(fields) = &mut short {
+        fields.shift_remove("schema");
+        let size = shown.tool.input.to_string().len();
+        fields.insert("note".into(), format!("its schema of {size} bytes is too large to be listed").into());
+    }
+    short
+}
+
+fn described(label: &str, shown: &Shown, about_most: usize, inputs_most: usize) -> Value {
     let root = &*shown.tool.input;
     let mut inputs = Map::new();
-    for param in params(root, root) {
+    for param in params(root, root).into_iter().take(inputs_most) {
         let mut fields = Map::new();
         fields.insert("type".into(), kind(root, param.schema, Detail::WIDE.depth(1)).into());
         if let Some(about) = param.description(root) {
-            fields.insert("description".into(), about.into());
+            fields.insert("description".into(), cut(about, about_most).into());
         }
         if let Some(default) = param.default() {
             fields.insert("default".into(), default.clone());

@@ -320,3 +320,16 @@ proptest! {
         list(&view, "api-ai-mcp", Some(&text), usize::MAX);
     }
 }
+
+#[test]
+fn s1_3_a_tool_without_end_is_told_in_short() {
+    let about = "x".repeat(900_000);
+    let tools = json!([{"name": "big", "inputSchema": {"type": "object",
+        "properties": {"a": {"type": "string", "description": about}}}}, {"name": "small"}]);
+    let view = view([("s", tools)]);
+    let first = list(&view, "s", None, 1);
+    let text = first.tools.to_string();
+    assert!(text.len() < 10_000 && text.contains("too large to be listed"), "{}", text.len());
+    assert_eq!((first.total, first.pages), (2, 1));
+    assert!(crate::present::markdown::markdown(&view, &Default::default()).len() < 10_000);
+}

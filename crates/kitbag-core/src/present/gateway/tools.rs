@@ -44,7 +44,7 @@ fn label(shown: &Shown) -> &str {
 }
 
 /// The tool a text means; the error tells the names and what was probably meant.
-pub(super) fn find<'a>(view: &'a View, server: &'a str, text: &str) -> Result<&'a Arc<Shown>, String> {
+pub fn find<'a>(view: &'a View, server: &'a str, text: &str) -> Result<&'a Arc<Shown>, String> {
     let named = named(view, server);
     let is_label = |label: &str, _: &Shown| label == text;
     let is_shown = |_: &str, shown: &Shown| shown.name.as_str() == text || shown.full.as_str() == text;
@@ -74,7 +74,7 @@ pub(super) fn find<'a>(view: &'a View, server: &'a str, text: &str) -> Result<&'
     ))
 }
 
-fn loosely(name: &str) -> impl Iterator<Item = u8> + '_ {
+pub(in crate::present) fn loosely(name: &str) -> impl Iterator<Item = u8> + '_ {
     name.bytes().map(|byte| if byte == b'-' { b'_' } else { byte.to_ascii_lowercase() })
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::group::category;
 use super::{Examples, Grouping, Options};
-use crate::present::signatures::inline::{code, inert, inline};
+use crate::present::signatures::inline::{code, cut, inert, inline};
 use crate::present::signatures::kind::{Detail, kind, value_text};
 use crate::present::signatures::params::{Param, inside, params};
 use crate::shape::Shown;
@@ -16,6 +16,8 @@ const MOST_LINES: usize = 400;
 /// Examples of one tool, and the longest of them.
 const EXAMPLES: usize = 3;
 const LONGEST_EXAMPLE: usize = 2_000;
+/// The longest text about one parameter.
+const LONGEST_ABOUT: usize = 4_000;
 
 /// The heading of one tool and its items.
 pub(super) fn push_tool(out: &mut String, shown: &Shown, options: &Options) {
@@ -66,7 +68,7 @@ fn push_params(out: &mut String, root: &Value, listed: &[Param<'_>], level: usiz
         let kind = kind(root, param.schema, Detail::WIDE.depth(depth));
         let need = if param.required { "required" } else { "optional" };
         let mut line = format!("{indent}- {} ({kind}) ({need})", code(param.name));
-        let about = inline(param.description(root).unwrap_or_default());
+        let about = cut(&inline(param.description(root).unwrap_or_default()), LONGEST_ABOUT);
         let default = param.default().filter(|value| !value.is_null()).map(value_text);
         match (about.as_str(), default) {
             ("", None) => {}
