@@ -155,7 +155,7 @@ impl Roster {
             let state = status.state.as_str();
             status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
         };
-        let away = (!here).then(|| Away { why: why() });
+        let away = (!here).then(|| Away { why: why(), since: Some(status.since) });
         self.update(|now| now.with_away(server, away));
     }
 

@@ -2,16 +2,38 @@
 //! shares all the rest with the one before it.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Part, Tool};
 use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign, gateways};
+use crate::text::rfc3339;
 
 /// Why the tools of a server cannot be called now. They stay listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Away {
     /// In one line, without secrets.
     pub why: String,
+    /// When that was found out, if it is known.
+    pub since: Option<SystemTime>,
+}
+
+impl Away {
+    /// For this reason, whenever that was.
+    pub fn because(why: impl Into<String>) -> Self {
+        Self { why: why.into(), since: None }
+    }
+}
+
+impl fmt::Display for Away {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.why)?;
+        match self.since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok()) {
+            Some(since) => write!(f, " (since {})", rfc3339(since.as_secs())),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The names of all tools that were ever seen, in each form. A name once given is never given to another.

@@ -90,9 +90,9 @@ fn equal_states_are_no_change_and_the_rest_is_shared() {
     let two = one.with(part("a", &["x", "z"])).unwrap();
     assert!(Arc::ptr_eq(one.part(&server("b")).unwrap(), two.part(&server("b")).unwrap()));
     assert_eq!(changes(&one, &two).len(), 1);
-    let away = two.with_away(&server("a"), Some(Away { why: "gone".into() })).unwrap();
+    let away = two.with_away(&server("a"), Some(Away::because("gone"))).unwrap();
     assert_eq!(away.version(), two.version(), "what is listed did not change");
-    assert!(away.with_away(&server("a"), Some(Away { why: "gone".into() })).is_none());
+    assert!(away.with_away(&server("a"), Some(Away::because("gone"))).is_none());
 }
 
 #[test]

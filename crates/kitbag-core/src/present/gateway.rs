@@ -7,6 +7,7 @@
 
 use serde_json::{Value, json};
 
+use crate::catalog::Away;
 use crate::model::Transport;
 use crate::names::{ServerName, ShownName};
 use crate::shape::View;
@@ -50,7 +51,7 @@ pub struct Definition {
     pub input: Value,
     /// Why the server cannot be reached now, if that is so. No part of the definition a model reads: that
     /// stays the same while a server comes and goes.
-    pub unavailable: Option<String>,
+    pub unavailable: Option<Away>,
 }
 
 impl Definition {
@@ -69,7 +70,7 @@ pub fn definitions(view: &View, servers: &[Server<'_>]) -> Vec<Definition> {
         if (is_known || view.is_narrowed()) && tools::of(view, server.name.as_str()).next().is_none() {
             return None;
         }
-        let unavailable = view.snapshot().away(server.name).map(|away| away.why.clone());
+        let unavailable = view.snapshot().away(server.name).cloned();
         let (description, server) = (describe(server), server.name.clone());
         Some(Definition { name, server, description, input: input(), unavailable })
     };

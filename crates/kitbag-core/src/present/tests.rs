@@ -143,7 +143,7 @@ fn a_server_nobody_has_listed_yet_is_called_by_its_own_words() {
 #[test]
 fn s2_8_a_server_that_comes_and_goes_changes_no_definition() {
     let all = snapshot([("fs", files()), ("git", files())]);
-    let away = all.with_away(&server("fs"), Some(Away { why: "connection refused".into() })).unwrap();
+    let away = all.with_away(&server("fs"), Some(Away::because("connection refused"))).unwrap();
     let of = |snapshot: &Arc<crate::catalog::Snapshot>| {
         shaped(snapshot, &std::collections::BTreeMap::new(), &AgentRules::default(), Form::Full)
     };

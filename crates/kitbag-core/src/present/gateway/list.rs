@@ -111,7 +111,7 @@ fn note(
     if let Some(away) =
         view.snapshot().all_away().find(|(name, _)| name.as_str() == server).map(|(_, away)| away)
     {
-        notes.push(format!("MCP server '{server}' is not available now: {}.", away.why));
+        notes.push(format!("MCP server '{server}' is not available now: {away}."));
     }
     if total == 0 {
         notes.push(match query {

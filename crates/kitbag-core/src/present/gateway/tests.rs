@@ -235,12 +235,14 @@ fn s1_14_a_server_that_is_away_keeps_its_definition() {
     let of = |snapshot: &Arc<crate::catalog::Snapshot>| {
         shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), Form::Full)
     };
-    let away =
-        Arc::new(all.with_away(&server("s"), Some(Away { why: "connection refused".into() })).unwrap());
+    let away = Arc::new(all.with_away(&server("s"), Some(Away::because("connection refused"))).unwrap());
     let (before, after) = (&defined(&of(&all), &["s"])[0], &defined(&of(&away), &["s"])[0]);
     assert_eq!(before.to_value(), after.to_value());
     assert_eq!(
-        (before.unavailable.as_deref(), after.unavailable.as_deref()),
+        (
+            before.unavailable.as_ref().map(|away| away.why.as_str()),
+            after.unavailable.as_ref().map(|away| away.why.as_str())
+        ),
         (None, Some("connection refused"))
     );
     assert!(list(&of(&away), "s", None, 1).note.unwrap().contains("connection refused"));

@@ -179,7 +179,7 @@ fn s2_17_headings_by_category_or_effect() {
 #[test]
 fn s2_7_a_server_that_is_away_takes_nothing_from_the_text() {
     let all = snapshot([("a", filesystem()), ("b", filesystem())]);
-    let away = Arc::new(all.with_away(&server("a"), Some(Away { why: "gone".into() })).unwrap());
+    let away = Arc::new(all.with_away(&server("a"), Some(Away::because("gone"))).unwrap());
     let text = |snapshot| text(&shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), Form::Full));
     assert_eq!(text(&all), text(&away));
 }

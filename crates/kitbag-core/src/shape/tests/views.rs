@@ -191,10 +191,7 @@ fn a_view_takes_over_what_did_not_change() {
     }
     let all = ["mcp_a_x", "mcp_b_x", "plan", "why"];
     same(&after(Snapshot::clone(&scene.snapshot)), &all);
-    same(
-        &after(scene.snapshot.with_away(&server("a"), Some(Away { why: "gone".to_owned() })).unwrap()),
-        &all,
-    );
+    same(&after(scene.snapshot.with_away(&server("a"), Some(Away::because("gone"))).unwrap()), &all);
     // A new server, one gone, one with a tool more: everything else is the same object.
     same(&after(scene.snapshot.with(part("d", &["x"])).unwrap()), &all);
     same(&after(scene.snapshot.without(&server("b")).unwrap()), &["mcp_a_x", "plan", "why"]);
@@ -223,7 +220,7 @@ fn s2_15_a_view_of_another_user_says_nothing() {
 fn a_server_that_is_away_stays_listed() {
     let mut scene = Scene::new(&[("fs", &["read"]), ("git", &["log"])]);
     let before = scene.view();
-    let away = scene.snapshot.with_away(&server("fs"), Some(Away { why: "gone".to_owned() })).unwrap();
+    let away = scene.snapshot.with_away(&server("fs"), Some(Away::because("gone"))).unwrap();
     scene.snapshot = Arc::new(away);
     let view = scene.made(Some(&before)).unwrap();
     assert_eq!(listed(&view), listed(&before));

@@ -446,7 +446,7 @@ proptest! {
         let mut now = Snapshot::clone(&first);
         for turn in turns {
             let gone = match turn {
-                0 => now.with_away(&part.server, Some(Away { why: "gone".to_owned() })).unwrap(),
+                0 => now.with_away(&part.server, Some(Away::because("gone"))).unwrap(),
                 1 => {
                     prop_assert!(now.with(part.clone()).is_none(), "nothing new");
                     now.clone()
