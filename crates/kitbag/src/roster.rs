@@ -155,7 +155,10 @@ impl Roster {
             let state = status.state.as_str();
             status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
         };
-        let away = (!here).then(|| Away { why: why(), since: Some(status.since) });
+        let away = (!here).then(|| {
+            let since = status.since.duration_since(std::time::UNIX_EPOCH).ok();
+            Away { why: why(), since: since.map(|since| since.as_secs()) }
+        });
         self.update(|now| now.with_away(server, away));
     }
 

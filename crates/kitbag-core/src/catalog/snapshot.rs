@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use super::{Part, Tool};
 use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign, gateways};
@@ -15,8 +14,8 @@ use crate::text::rfc3339;
 pub struct Away {
     /// In one line, without secrets.
     pub why: String,
-    /// When that was found out, if it is known.
-    pub since: Option<SystemTime>,
+    /// When that was found out, in seconds since 1970, if it is known.
+    pub since: Option<u64>,
 }
 
 impl Away {
@@ -29,8 +28,8 @@ impl Away {
 impl fmt::Display for Away {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.why)?;
-        match self.since.and_then(|since| since.duration_since(SystemTime::UNIX_EPOCH).ok()) {
-            Some(since) => write!(f, " (since {})", rfc3339(since.as_secs())),
+        match self.since {
+            Some(since) => write!(f, " (since {})", rfc3339(since)),
             None => Ok(()),
         }
     }
