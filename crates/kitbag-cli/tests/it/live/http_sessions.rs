@@ -34,7 +34,7 @@ async fn s4_13_one_session_serves_all_calls_and_is_left_in_the_end() {
 async fn t10_a_lost_session_is_renewed_and_no_call_runs_twice() {
     let modes = ["404", "400", "401", "500", "503"];
     for (mode, older) in modes.iter().flat_map(|mode| [(*mode, &[][..]), (*mode, &["--sse"][..])]) {
-        // Long enough that it never ends between a call and the list beside it.
+        // Three calls each: a list that is asked for at the beginning is not refused because of a call beside it.
         let fault = if mode == "404" { "h05:3".to_owned() } else { format!("h05:3,{mode}") };
         let hosted = Hosted::of("x", &[&["--era", "legacy", "--fault", &fault], older].concat());
         let kit = hosted.farm.open(calm()).await;
@@ -48,16 +48,15 @@ async fn t10_a_lost_session_is_renewed_and_no_call_runs_twice() {
                 }
                 // A status of the server's own trouble does not say that nothing was done.
                 Err(error) => {
-                    // Nor is a session given up twice in a row for it: then the refusal itself is told.
-                    let kinds = [ErrorKind::OutcomeUnknown, ErrorKind::ServerError, ErrorKind::AuthRequired];
-                    assert!(mode != "404" || !older.is_empty(), "{token}: {error}");
-                    assert!(kinds.contains(&error.kind), "{token}: {error}");
+                    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{token}: {error}");
+                    // The older transport may end the stream before an answer that is on its way.
+                    assert!(mode.starts_with('5') || !older.is_empty(), "{token}: {error}");
                     unknown += 1;
                     assert!(hosted.farm.count("x", &format!("exec {token}")) <= 1, "{token}");
                 }
             }
         }
-        assert!(unknown <= 4, "{mode}: {unknown} of 12");
+        assert!(unknown <= 4, "{mode} {older:?}: {unknown} of 12");
         assert!(2 < hosted.farm.count("x", "session"), "{mode}");
         hosted.close(kit).await;
     }

@@ -13,11 +13,13 @@ pub(crate) struct Doubt {
     renewed: Arc<AtomicBool>,
     /// Whether anything has succeeded in this session.
     proven: AtomicBool,
+    /// Whether it was given up: whatever else is refused in it is refused for that.
+    given_up: AtomicBool,
 }
 
 impl Doubt {
     pub(crate) fn new(renewed: Arc<AtomicBool>) -> Self {
-        Self { renewed, proven: AtomicBool::new(false) }
+        Self { renewed, proven: AtomicBool::new(false), given_up: AtomicBool::new(false) }
     }
 
     /// A request succeeded.
@@ -33,10 +35,13 @@ impl Doubt {
     /// Whether the session is to be given up because of this refusal. Once for calls, else one that is always
     /// refused would cost a session each time; for anything else only if the session was good before.
     pub(crate) fn arises(&self, method: &str, refusal: &Refusal) -> bool {
-        refusal.doubts_the_session()
-            && match method {
-                "tools/call" => !self.renewed.swap(true, Ordering::Relaxed),
-                _ => self.proven.load(Ordering::Relaxed),
-            }
+        let arises = refusal.doubts_the_session()
+            && (self.given_up.load(Ordering::Relaxed)
+                || match method {
+                    "tools/call" => !self.renewed.swap(true, Ordering::Relaxed),
+                    _ => self.proven.load(Ordering::Relaxed),
+                });
+        self.given_up.fetch_or(arises, Ordering::Relaxed);
+        arises
     }
 }

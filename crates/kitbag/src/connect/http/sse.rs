@@ -1,7 +1,7 @@
 //! The older transport: one stream of events brings everything, and tells where lines are to be posted.
 
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
@@ -34,6 +34,8 @@ struct Shared {
     /// Lines that are being posted.
     posting: watch::Sender<usize>,
     doubt: Doubt,
+    /// Why nothing more is to be posted.
+    over: OnceLock<Closed>,
     stop: CancellationToken,
 }
 
@@ -90,7 +92,16 @@ pub(crate) async fn open(
     let room = Semaphore::new(remote.limits.http_posts);
     let posting = watch::Sender::new(0);
     let (doubt, stop) = (Doubt::new(renewed), stop.clone());
-    let shared = Arc::new(Shared { remote, endpoint, failed: told, room, posting, doubt, stop });
+    let shared = Arc::new(Shared {
+        remote,
+        endpoint,
+        failed: told,
+        room,
+        posting,
+        doubt,
+        over: OnceLock::new(),
+        stop,
+    });
     let posts = Posts { shared: shared.clone(), tasks: tasks.clone() };
     let line = Vec::new();
     Ok((posts, Stream { shared, answer, chunk, taken, events, failed, line, over: None }))
@@ -118,6 +129,9 @@ impl Shared {
     async fn carry(self: Arc<Self>, id: Option<u64>, method: String, line: Vec<u8>) {
         let posting = async {
             let _room = self.room.acquire().await;
+            if let Some(closed) = self.over.get() {
+                return Err(Trouble::Unreachable(closed.0.clone()));
+            }
             let answer = self.remote.post(&self.endpoint, HeaderMap::new(), line).await?;
             if answer.status().is_success() {
                 self.doubt.succeeded(&method);
@@ -137,6 +151,10 @@ impl Shared {
             outcome = posting => outcome,
         };
         if let Err(trouble) = outcome {
+            // Before anybody is told: what comes next must not be posted into it.
+            if let Some(closed) = trouble.end() {
+                let _ = self.over.set(closed);
+            }
             let _ = self.failed.send((id, trouble)).await;
         }
         self.posting.send_modify(|count| *count -= 1);

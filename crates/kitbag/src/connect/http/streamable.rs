@@ -246,12 +246,12 @@ impl Shared {
     }
 
     async fn report(&self, id: Option<u64>, trouble: Trouble) {
-        let end = trouble.end();
+        // Before anybody is told: what comes next must not be posted into it.
+        if let Some(closed) = trouble.end() {
+            self.end(closed);
+        }
         if let Some(id) = id {
             let _ = self.out.send(Arrived::Failed(id, trouble.into_error())).await;
-        }
-        if let Some(closed) = end {
-            self.end(closed);
         }
     }
 
