@@ -11,8 +11,8 @@ pub(crate) enum Carrier {
     Pipe,
     /// Requests to an address.
     Http(Streamable),
-    /// A stream of events from an address.
-    Sse,
+    /// A stream of events from an address, which is given as it may be shown.
+    Sse(String),
 }
 
 impl Carrier {
@@ -21,7 +21,16 @@ impl Carrier {
         match self {
             Self::Pipe => "stdio",
             Self::Http(_) => "http",
-            Self::Sse => "sse",
+            Self::Sse(_) => "sse",
+        }
+    }
+
+    /// The address it goes to, without secrets.
+    pub(crate) fn address(&self) -> Option<&str> {
+        match self {
+            Self::Http(http) => Some(http.address()),
+            Self::Sse(shown) => Some(shown),
+            Self::Pipe => None,
         }
     }
 
@@ -29,7 +38,7 @@ impl Carrier {
     pub(crate) fn has_session(&self) -> bool {
         match self {
             Self::Http(http) => http.has_session(),
-            Self::Sse => true,
+            Self::Sse(_) => true,
             Self::Pipe => false,
         }
     }

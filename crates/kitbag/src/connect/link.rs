@@ -1,8 +1,8 @@
 //! One server, kept alive: one task that starts it, watches it and starts it again, and calls that find it
 //! wherever it is in that.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::model::Resolved;
@@ -14,18 +14,20 @@ use tokio_util::task::TaskTracker;
 
 use super::ask::{Offers, Responder};
 use super::era::Era;
-use super::list::{self, ToolList};
+use super::list::ToolList;
 use super::memory::Memory;
 use super::open::{OpenError, Opener, Session, Tries};
-use super::peer::{Note, RequestError};
+use super::peer::Note;
 use super::status::{LinkState, Status};
 use super::wire::Param;
 use crate::Env;
 use crate::guard::Launcher;
 
 mod call;
+mod listing;
 
 pub use call::{Call, CallError, Reply};
+use listing::{Listed, Matter, another_try, refresh, too_old};
 
 /// Where a link gets its description, asked again before every start.
 pub(crate) trait Supply: Send + Sync + 'static {
@@ -53,6 +55,8 @@ struct Inner {
     /// When a call last came back, in microseconds after that; 0 when none did.
     last_good: AtomicU64,
     tools: watch::Sender<Option<Arc<ToolList>>>,
+    /// What was last wrong with the list of tools: told once, not at every refresh.
+    matter: Mutex<Option<Matter>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
     tries: Tries,
@@ -78,6 +82,7 @@ impl Link {
             born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
             tools: watch::Sender::new(None),
+            matter: Mutex::default(),
             wanted: watch::Sender::new(!spec.lazy),
             gate: Semaphore::new(concurrency),
             tries: Tries::default(),
@@ -244,14 +249,14 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
     inner.state(LinkState::Starting, None);
     let mut failures = 0_u32;
     loop {
-        let (began, error) = match once(&inner, &*supply).await {
+        let (began, error, least) = match once(&inner, &*supply).await {
             Ended::Stopped => break,
             Ended::Hopeless(error) => {
                 inner.state(LinkState::Failed, Some(error));
                 inner.stop.cancelled().await;
                 break;
             }
-            Ended::Lost { ran, error } => (ran, error),
+            Ended::Lost { ran, error, least } => (ran, error, least),
         };
         // One that ran well gets a new start at once; one that keeps failing has to wait.
         let starts = inner.tries.starts();
@@ -265,6 +270,7 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
         inner.status.send_modify(|status| status.restarts += 1);
         inner.state(LinkState::Reconnecting, Some(error));
         let delay = if first { Duration::ZERO } else { backoff(failures, &inner.around.limits) };
+        let delay = delay.max(least.min(inner.around.limits.restart_most));
         tokio::select! {
             () = inner.stop.cancelled() => break,
             () = tokio::time::sleep(delay) => {}
@@ -289,6 +295,8 @@ enum Ended {
         /// How long it ran, if it came to that.
         ran: Option<Duration>,
         error: String,
+        /// How long it asked to be left alone.
+        least: Duration,
     },
 }
 
@@ -324,7 +332,10 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
             inner.status.send_modify(|status| status.auth_required = true);
             return Ended::Hopeless(error);
         }
-        Err(OpenError::Again(error)) => return Ended::Lost { ran: None, error },
+        Err(OpenError::Again(error)) => {
+            return Ended::Lost { ran: None, error, least: Duration::ZERO };
+        }
+        Err(OpenError::Busy { why, wait }) => return Ended::Lost { ran: None, error: why, least: wait },
     };
     let began = Instant::now();
     inner.status.send_modify(|status| {
@@ -348,7 +359,8 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
         status.session = false;
     });
     inner.session.send_replace(None);
-    closed.map_or(Ended::Stopped, |error| Ended::Lost { ran: Some(began.elapsed()), error })
+    let lost = |error| Ended::Lost { ran: Some(began.elapsed()), error, least: Duration::ZERO };
+    closed.map_or(Ended::Stopped, lost)
 }
 
 /// Lists the tools, again whenever they change but never in a storm, until the conversation is over.
@@ -357,6 +369,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     let gaps = [limits.refresh / 10, limits.refresh * 3 / 10];
     let mut round = 0;
     let mut failures = 0;
+    let mut least = Duration::ZERO;
     let mut listed = Instant::now();
     if session.greeting.era == Era::Modern && session.greeting.has_tools {
         // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
@@ -372,7 +385,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
             closed = session.peer.closed() => return closed.to_string(),
             outcome = refresh(inner, session) => match outcome {
                 Listed::Done => failures = 0,
-                Listed::Broken => failures += 1,
+                Listed::Broken { wait } => (failures, least) = (failures + 1, wait),
             }
         }
         tokio::select! {
@@ -380,7 +393,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
             closed = session.peer.closed() => return closed.to_string(),
             () = session.changed.notified() => {}
             () = too_old(inner) => {}
-            () = another_try(failures, limits) => {}
+            () = another_try(failures, least, limits) => {}
         }
         // Quiet for a while: the next change is news again.
         round = if limits.refresh * 2 < listed.elapsed() { 0 } else { round };
@@ -393,70 +406,4 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
         }
         listed = Instant::now();
     }
-}
-
-/// What came of listing.
-enum Listed {
-    /// A list, or a word that there is none.
-    Done,
-    /// Nothing, and the conversation goes on: another try may do better.
-    Broken,
-}
-
-/// Waits until what broke off may be tried again.
-async fn another_try(failures: u32, limits: &Limits) {
-    match failures {
-        0 => std::future::pending().await,
-        _ => tokio::time::sleep(backoff(failures, limits)).await,
-    }
-}
-
-/// Waits until the list is older than its server says it may be.
-async fn too_old(inner: &Inner) {
-    let ttl = inner.tools.borrow().as_ref().and_then(|list| list.ttl);
-    match ttl {
-        Some(ttl) => tokio::time::sleep(ttl.max(inner.around.limits.refresh)).await,
-        None => std::future::pending().await,
-    }
-}
-
-async fn refresh(inner: &Inner, session: &Session) -> Listed {
-    if !session.greeting.has_tools {
-        inner.status.send_modify(|status| status.tools = Some(0));
-        session.tail.remark("WARNING it has no tools");
-        inner.tools.send_replace(Some(Arc::default()));
-        inner.state(LinkState::Ready, None);
-        return Listed::Done;
-    }
-    match list::tools(&session.peer, session.greeting.era, &inner.around.limits).await {
-        // Half a list is worth more than none, but not more than a whole one from before.
-        Ok(list) if list.broke_off && inner.tools.borrow().is_some() => {
-            let error = list.truncated.unwrap_or_default();
-            inner.state(LinkState::Degraded, Some(session.redactor.line(error.as_bytes())));
-        }
-        Ok(mut list) => {
-            session.carrier.learn(&mut list, session.greeting.era);
-            inner.status.send_modify(|status| {
-                status.tools = Some(list.tools.len());
-                status.error = list.truncated.clone().map(|why| format!("tool list cut short: {why}"));
-            });
-            if list.tools.is_empty()
-                && inner.tools.borrow().as_ref().is_none_or(|before| !before.tools.is_empty())
-            {
-                session.tail.remark("WARNING it lists no tools");
-            }
-            inner.tools.send_replace(Some(Arc::new(list)));
-            inner.state(LinkState::Ready, None);
-        }
-        Err(_) if session.peer.is_closed() => {}
-        // The last good list stays.
-        Err(error) => {
-            let text = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
-            inner.state(LinkState::Degraded, Some(text));
-            if matches!(error, RequestError::Broken(_) | RequestError::Http { status: 500.., .. }) {
-                return Listed::Broken;
-            }
-        }
-    }
-    Listed::Done
 }

@@ -65,7 +65,8 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let clocks = Clocks::of(left);
         let params: Vec<_> = cursor.iter().map(|cursor| ("cursor", Param::Text(cursor))).collect();
-        let raw = match peer.request("tools/list", &params, era, clocks, Voice::default()).await {
+        let answer = peer.request("tools/list", &params, era, clocks, Voice::default()).await;
+        let raw = match answer.map_err(|error| whole(error, limits)) {
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.
             Err(error) if !list.tools.is_empty() => {
@@ -96,6 +97,14 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
     }
     list.truncated = Some(format!("more than {} pages", limits.pages));
     Ok(list)
+}
+
+/// The clock that ran out is that of the whole list, not what was left of it for this page.
+fn whole(error: RequestError, limits: &Limits) -> RequestError {
+    match error {
+        RequestError::Timeout { sent, .. } => RequestError::Timeout { after: limits.wait_list, sent },
+        error => error,
+    }
 }
 
 fn ttl(raw: Option<&RawValue>) -> Option<Duration> {

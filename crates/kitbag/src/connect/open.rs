@@ -2,6 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use kitbag_core::model::{Link as LinkSpec, Resolved, ResolvedLink};
 use kitbag_core::{Fault, Limits, Secret, ServerSpec};
@@ -59,13 +60,15 @@ pub(crate) enum OpenError {
     Auth(String),
     /// Trying again may help.
     Again(String),
+    /// It may help, but not before the server has been left alone for a while.
+    Busy { why: String, wait: Duration },
 }
 
 impl OpenError {
     /// What went wrong.
     fn text(&self) -> &str {
         match self {
-            Self::Final(text) | Self::Auth(text) | Self::Again(text) => text,
+            Self::Final(text) | Self::Auth(text) | Self::Again(text) | Self::Busy { why: text, .. } => text,
         }
     }
 
@@ -75,6 +78,7 @@ impl OpenError {
             Self::Final(text) => Self::Final(clean(text)),
             Self::Auth(text) => Self::Auth(clean(text)),
             Self::Again(text) => Self::Again(clean(text)),
+            Self::Busy { why, wait } => Self::Busy { why: clean(why), wait },
         }
     }
 }
@@ -98,7 +102,8 @@ pub(crate) struct Opener<'a> {
 #[derive(Default)]
 pub(crate) struct Tries {
     starts: AtomicU32,
-    /// Both eras were tried, and it ended both times. Asking one way is enough from then on.
+    /// Asking the modern way ended it, and so did the other; or it cost a whole clock. Asking one way is enough
+    /// from then on.
     both: AtomicBool,
     /// A session was given up because it may have been gone, and no call has succeeded since.
     renewed: Arc<AtomicBool>,

@@ -99,6 +99,8 @@ pub(crate) enum RequestError {
         status: u16,
         /// What was said.
         text: String,
+        /// How long the server asks to be left alone.
+        wait: Option<Duration>,
     },
     /// It took too long.
     #[error("no answer within {after:?}")]

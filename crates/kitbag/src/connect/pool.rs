@@ -8,6 +8,7 @@ use kitbag_core::UserId;
 use kitbag_core::model::{Resolved, ResolvedLink};
 use kitbag_core::names::fingerprint;
 
+use super::http::Trust;
 use super::link::{Link, Surroundings};
 
 /// What makes two wishes the same: server, values, owner of the values, bounds, and where tasks run.
@@ -41,6 +42,7 @@ impl Key {
             ResolvedLink::Remote { transport, url, headers } => {
                 texts.push(format!("{transport:?} {}", url.expose()));
                 texts.extend(headers.iter().map(|(name, value)| format!("{name}: {}", value.expose())));
+                texts.push(format!("{:?}", Trust::of(&around.env)));
             }
         }
         Some(Self(fingerprint(&texts.iter().map(String::as_str).collect::<Vec<_>>())))

@@ -317,6 +317,23 @@ fn h19_is_busy_for_a_while() {
     let refused = faulty.peer.call("echo", echo());
     assert_eq!((refused.status, refused.header("retry-after").unwrap().ends_with("GMT")), (429, true));
     assert_eq!(faulty.peer.text("echo", echo()), "x");
+    let mut faulty = Faulty::new("h19:1,junk,list");
+    let refused = faulty.peer.ask("tools/list", json!({}));
+    assert_eq!((refused.status, refused.header("retry-after")), (503, Some("soon")));
+    assert_eq!(faulty.peer.ask("tools/list", json!({})).status, 200);
+}
+
+#[test]
+fn h20_spoils_the_first_probe() {
+    for fault in ["h20:500", "h20:503,error", "h20", "h20:fin", "h20:half"] {
+        let mut faulty = Faulty::silent(fault, &["--era", "both"]);
+        faulty.peer.speech = Speech::Modern;
+        let first = faulty.peer.try_ask("server/discover", json!({}));
+        let spoilt = first.map_or(true, |first| 500 <= first.status || first.whole().is_err());
+        assert!(spoilt, "{fault}");
+        let second = faulty.peer.ask("server/discover", json!({})).answer().unwrap();
+        assert_eq!(second["result"]["supportedVersions"], json!(["2026-07-28"]), "{fault}");
+    }
 }
 
 #[test]

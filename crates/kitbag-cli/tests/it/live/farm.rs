@@ -120,9 +120,12 @@ impl Farm {
     }
 
     pub(crate) fn setup(&self) -> Setup {
+        Setup::discover(&Request { env: self.env(), ..Request::default() }).unwrap()
+    }
+
+    pub(crate) fn env(&self) -> Env {
         let vars = self.house.vars().into_iter().map(|(name, value)| (name.into(), value.into()));
-        let env = Env::new(vars, self.house.path("project"));
-        Setup::discover(&Request { env, ..Request::default() }).unwrap()
+        Env::new(vars, self.house.path("project"))
     }
 
     pub(crate) fn options(&self, limits: Limits) -> Options {

@@ -102,6 +102,53 @@ async fn t15_over_http_the_era_is_found_by_the_answer_and_remembered() {
     }
 }
 
+/// A question that came to nothing says nothing about the era: a server of both is not taken for an older one for
+/// good.
+#[tokio::test]
+async fn t15_a_probe_that_is_cut_is_not_remembered() {
+    for fault in ["rst", "fin", "half", "500", "503", "500,error", "rst,both", "503,error,both"] {
+        let hosted = Hosted::of("x", &["--era", "both", "--fault", &format!("h20:{fault}")]);
+        let kit = hosted.farm.open(calm()).await;
+        kit.reaches("x", LinkState::Ready).await;
+        kit.ask("x", "add", json!({"a": 1, "b": 1})).await.unwrap();
+        let spoken = kit.on("x").status().version;
+        hosted.close(kit).await;
+        let eras = hosted.farm.house.path("kit/cache/eras.json");
+        let kept = std::fs::read_to_string(&eras).unwrap_or_default();
+        assert!(!kept.contains("legacy"), "{fault}: {spoken:?} {kept}");
+        let kit = hosted.farm.open(calm()).await;
+        kit.lives("x").await;
+        assert_eq!(kit.on("x").status().version.as_deref(), Some("2026-07-28"), "{fault}");
+        hosted.close(kit).await;
+        assert!(std::fs::read_to_string(&eras).unwrap().contains("modern"), "{fault}");
+    }
+}
+
+/// A server that lets the question hang is asked it once in a run, as it costs a whole clock, and again in the next.
+#[tokio::test]
+async fn t15_a_probe_that_hangs_is_not_repeated_and_not_remembered() {
+    let hosted = Hosted::of("x", &["--era", "legacy", "--stateless", "--legacy-probe", "silent"]);
+    let mut limits = calm();
+    limits.probe = Duration::from_millis(300);
+    for round in 1..=2 {
+        let kit = hosted.farm.open(limits.clone()).await;
+        kit.lives("x").await;
+        hosted.crash("x");
+        let again = async {
+            kit.reaches("x", LinkState::Reconnecting).await;
+            hosted.again("x");
+        };
+        let (called, ()) = tokio::join!(kit.ask("x", "add", json!({"a": 1, "b": 1})), again);
+        called.unwrap();
+        hosted.close(kit).await;
+        let probes = hosted.requests("x");
+        let probes = probes.iter().filter(|line| line.contains("mcp-method=server/discover")).count();
+        assert_eq!(probes, round);
+        let eras = hosted.farm.house.path("kit/cache/eras.json");
+        assert!(!eras.exists(), "{:?} {:#?}", std::fs::read_to_string(&eras), hosted.requests("x"));
+    }
+}
+
 #[tokio::test]
 async fn a_change_of_tools_is_heard_over_http() {
     for args in [&["--era", "legacy"][..], &["--era", "modern"], &["--era", "legacy", "--sse"]] {

@@ -1,15 +1,15 @@
 //! Why an address cannot be used: one reason, within its clock, naming the class, the address and the root.
 
 use std::io::{Read as _, Write as _};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use kitbag::connect::LinkState;
 use serde_json::json;
 
+use super::Hosted;
 use super::farm::Use as _;
 use super::hosted::hasty;
-use super::{Hosted, calm};
 
 /// Opens one address until its first try is over; the reason.
 async fn reason(hosted: &Hosted, url: &str) -> String {
@@ -108,26 +108,11 @@ async fn s4_5_what_never_answers_ends_by_the_clock() {
     kit.reaches("x", LinkState::Reconnecting).await;
     names(&kit.on("x").status().error.unwrap(), "timeout: ", &sse, "");
     kit.close().await;
-    // It answers byte by byte, for ever: first the head, then the body.
-    for head in ["HTTP/1.1 200 OK\r\nX-Slow: ", "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n"] {
-        let slow = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}/mcp", slow.local_addr().unwrap());
-        std::thread::spawn(move || {
-            for stream in slow.incoming() {
-                let mut stream = stream.unwrap();
-                std::thread::spawn(move || {
-                    // An answer before the question would be another fault.
-                    let _ = stream.read(&mut [0; 64]);
-                    let mut sent = stream.write_all(head.as_bytes());
-                    while sent.is_ok() {
-                        std::thread::sleep(Duration::from_millis(50));
-                        sent = stream.write_all(b" ");
-                    }
-                });
-            }
-        });
+    for head in [SLOW_HEAD, SLOW_BODY] {
+        let url = slow(head);
         names(&reason(&Hosted::new(), &url).await, "timeout: ", &url, "within");
     }
+    let url = slow(SLOW_BODY);
     // A start is awaited for no longer than asked, and says what for.
     let hosted = Hosted::new();
     hosted.enter("x", &url, &json!({}));
@@ -137,35 +122,63 @@ async fn s4_5_what_never_answers_ends_by_the_clock() {
     assert!(ran.err.contains("timeout: no usable answer yet at") && ran.err.contains(&url), "{ran:?}");
 }
 
-#[tokio::test]
-async fn s4_6_a_server_without_tools_is_a_warning() {
-    let hosted = Hosted::new();
-    let none = hosted.farm.house.put("none.json", "[]");
-    hosted.add("x", &["--tools", none.to_str().unwrap()], &json!({}));
-    let kit = hosted.farm.open(calm()).await;
-    kit.reaches("x", LinkState::Ready).await;
-    hosted.close(kit).await;
-    let log = hosted.farm.log("x");
-    assert_eq!(log.lines().collect::<Vec<_>>(), ["WARNING it lists no tools"], "{log}");
+/// What goes before a head that never ends, and before such a body.
+pub(super) const SLOW_HEAD: &str = "HTTP/1.1 200 OK\r\nX-Slow: ";
+pub(super) const SLOW_BODY: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n";
+
+/// A server that answers byte by byte, for ever; its address.
+pub(super) fn slow(head: &'static str) -> String {
+    let slow = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", slow.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in slow.incoming() {
+            let mut stream = stream.unwrap();
+            std::thread::spawn(move || {
+                // An answer before the question would be another fault.
+                let _ = stream.read(&mut [0; 64]);
+                let mut sent = stream.write_all(head.as_bytes());
+                while sent.is_ok() {
+                    std::thread::sleep(Duration::from_millis(50));
+                    sent = stream.write_all(b" ");
+                }
+            });
+        }
+    });
+    url
 }
 
 /// A listener whose queue is full takes no further connection: the first packet is never answered.
+pub(super) struct BlackHole {
+    listener: TcpListener,
+    _held: Vec<TcpStream>,
+}
+
+impl BlackHole {
+    pub(super) fn new() -> Self {
+        let hole =
+            rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None);
+        let hole = hole.unwrap();
+        let any = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
+        rustix::net::bind(&hole, &any).unwrap();
+        rustix::net::listen(&hole, 0).unwrap();
+        let listener = TcpListener::from(hole);
+        let at = listener.local_addr().unwrap();
+        let brief = Duration::from_millis(200);
+        let mut held = Vec::new();
+        while let Ok(stream) = TcpStream::connect_timeout(&at, brief) {
+            held.push(stream);
+            assert!(held.len() < 64, "it swallows nothing");
+        }
+        Self { listener, _held: held }
+    }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://{}/mcp", self.listener.local_addr().unwrap())
+    }
+}
+
 #[tokio::test]
 async fn s4_5_a_black_hole_is_known_for_what_it_is() {
-    use std::net::TcpStream;
-    let hole =
-        rustix::net::socket(rustix::net::AddressFamily::INET, rustix::net::SocketType::STREAM, None).unwrap();
-    let any = std::net::SocketAddrV4::new(std::net::Ipv4Addr::LOCALHOST, 0);
-    rustix::net::bind(&hole, &any).unwrap();
-    rustix::net::listen(&hole, 0).unwrap();
-    let hole = TcpListener::from(hole);
-    let at = hole.local_addr().unwrap();
-    let brief = Duration::from_millis(200);
-    let mut held = Vec::new();
-    while let Ok(stream) = TcpStream::connect_timeout(&at, brief) {
-        held.push(stream);
-        assert!(held.len() < 64, "it swallows nothing");
-    }
-    let url = format!("http://{at}/mcp");
-    names(&reason(&Hosted::new(), &url).await, "timeout: ", &url, "");
+    let hole = BlackHole::new();
+    names(&reason(&Hosted::new(), &hole.url()).await, "timeout: ", &hole.url(), "");
 }

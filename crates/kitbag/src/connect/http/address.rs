@@ -8,7 +8,8 @@ use std::time::Duration;
 use kitbag_core::text::redact_url;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use rustls_platform_verifier::BuilderVerifierExt as _;
+
+use super::trust::{Trust, trusting_nobody};
 
 #[cfg(test)]
 mod tests;
@@ -123,10 +124,12 @@ pub(crate) fn connector(
     address: &Address,
     wait: Duration,
     check: DialCheck,
+    trust: Trust,
 ) -> Result<reqwest::Client, String> {
-    let tls = if address.url.scheme() == "https" { verifying() } else { trusting_nobody() };
+    // Where nothing is encrypted, no certificate needs to be read.
+    let tls = if address.url.scheme() == "https" { trust.verifying() } else { trusting_nobody() };
     reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.map_err(|error| format!("TLS cannot be used: {error}"))?)
+        .tls_backend_preconfigured(tls.map_err(|why| format!("certificate: {why} at {}", address.shown))?)
         .dns_resolver(Arc::new(Resolver(check)))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -137,19 +140,4 @@ pub(crate) fn connector(
         .user_agent(concat!("kitbag/", env!("CARGO_PKG_VERSION")))
         .build()
         .map_err(|error| format!("no connection can be made: {error}"))
-}
-
-/// Certificates are checked as the system does.
-fn verifying() -> Result<rustls::ClientConfig, rustls::Error> {
-    Ok(builder()?.with_platform_verifier()?.with_no_client_auth())
-}
-
-/// Where nothing is encrypted, no certificate needs to be read.
-fn trusting_nobody() -> Result<rustls::ClientConfig, rustls::Error> {
-    Ok(builder()?.with_root_certificates(rustls::RootCertStore::empty()).with_no_client_auth())
-}
-
-fn builder() -> Result<rustls::ConfigBuilder<rustls::ClientConfig, rustls::WantsVerifier>, rustls::Error> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    rustls::ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()
 }

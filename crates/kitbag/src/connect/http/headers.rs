@@ -1,5 +1,7 @@
 //! The headers of a request: those of the configuration, and those the protocol repeats from the body.
 
+use std::time::{Duration, SystemTime};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kitbag_core::Secret;
@@ -148,6 +150,16 @@ pub(crate) fn value(text: &str) -> Option<HeaderValue> {
         return HeaderValue::from_str(text).ok();
     }
     HeaderValue::from_str(&format!("=?base64?{}?=", STANDARD.encode(text))).ok()
+}
+
+/// How long a server asks to be left alone: seconds, or until a date. None if it cannot be read.
+pub(crate) fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
+    let text = text.trim();
+    if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(Duration::from_secs(text.parse().unwrap_or(u64::MAX)));
+    }
+    let date = httpdate::parse_http_date(text).ok()?;
+    Some(date.duration_since(now).unwrap_or_default())
 }
 
 /// Whether a line is the answer to this request.

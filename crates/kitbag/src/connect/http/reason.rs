@@ -5,6 +5,7 @@ use std::error::Error;
 use super::super::channel::Closed;
 use super::super::logs::Redactor;
 use super::super::peer::RequestError;
+use super::trust::distrust;
 
 /// An exchange that gave no answer.
 #[derive(Debug)]
@@ -27,6 +28,9 @@ impl Trouble {
     /// An error of the connector.
     pub(crate) fn of(error: &reqwest::Error, shown: &str) -> Self {
         let root = root(error);
+        if let Some(distrust) = distrust(error) {
+            return Self::Unreachable(format!("certificate: {distrust} ({root}) at {shown}"));
+        }
         match error {
             _ if error.is_connect() && error.is_timeout() => {
                 Self::Unreachable(format!("timeout: no connection ({root}) at {shown}"))

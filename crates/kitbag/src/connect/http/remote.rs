@@ -1,8 +1,10 @@
 //! One server's address with what every request to it needs, and the rules that hold for every answer.
 
+use std::time::{Duration, SystemTime};
+
 use kitbag_core::{Limits, Secret};
 use reqwest::header::{
-    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, WWW_AUTHENTICATE,
+    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
@@ -11,8 +13,9 @@ use serde_json::value::RawValue;
 use super::super::logs::Redactor;
 use super::super::peer::{RequestError, remote};
 use super::address::{Address, check_literal, connector, usual};
-use super::headers::configured;
+use super::headers::{configured, retry_after};
 use super::reason::{Trouble, root, words};
+use super::trust::Trust;
 
 /// A server's address, ready to be spoken to.
 pub(crate) struct Remote {
@@ -36,6 +39,8 @@ pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
     pub(crate) body: Vec<u8>,
     challenge: Option<String>,
+    /// How long the server asks to be left alone.
+    wait: Option<Duration>,
 }
 
 impl Remote {
@@ -45,12 +50,13 @@ impl Remote {
         headers: &[(String, Secret)],
         limits: &Limits,
         redactor: Redactor,
+        trust: Trust,
     ) -> Result<Self, String> {
         let mut address = Address::parse(url.expose())?;
         address.shown = redactor.line(address.shown.as_bytes());
         let headers = configured(headers)?;
         // Sooner than the whole may take, so that a place that swallows everything is known for what it is.
-        let client = connector(&address, limits.wait_http * 2 / 5, usual)?;
+        let client = connector(&address, limits.wait_http * 2 / 5, usual, trust)?;
         Ok(Self { address, client, headers, limits: limits.clone(), redactor })
     }
 
@@ -137,7 +143,7 @@ impl Remote {
 
     fn say(&self, status: StatusCode, why: &str) -> Trouble {
         let text = format!("answered {status} and {why}, at {}", self.address.shown);
-        Trouble::Said(RequestError::Http { status: status.as_u16(), text })
+        Trouble::Said(RequestError::Http { status: status.as_u16(), text, wait: None })
     }
 
     /// A whole body of bounded size.
@@ -175,6 +181,8 @@ impl Remote {
         let challenge = challenge.and_then(|challenge| challenge.to_str().ok());
         let challenge = challenge.map(|challenge| challenge.replacen(' ', "-challenge ", 1));
         let challenge = challenge.map(|challenge| words(challenge.as_bytes(), &self.redactor));
+        let wait = answer.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
+        let wait = wait.and_then(|wait| retry_after(wait, SystemTime::now()));
         let mut body = Vec::new();
         while let Ok(Some(chunk)) = self.chunk(&mut answer).await {
             let room = self.limits.http_page.saturating_sub(body.len());
@@ -183,14 +191,16 @@ impl Remote {
                 break;
             }
         }
-        Refusal { status, body, challenge }
+        Refusal { status, body, challenge, wait }
     }
 
     /// A refusal as the outcome of a request.
     pub(crate) fn refused(&self, refusal: &Refusal) -> Trouble {
-        if let Some(error) = refusal.error() {
-            return Trouble::Said(error);
-        }
+        refusal.error().map_or_else(|| self.said(refusal), Trouble::Said)
+    }
+
+    /// The same by its status alone, whatever error of the protocol is in it.
+    pub(crate) fn said(&self, refusal: &Refusal) -> Trouble {
         let class = match refusal.status {
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "auth required: ",
             _ => "refused: ",
@@ -202,7 +212,7 @@ impl Remote {
             text.push_str(&said);
         }
         text.push_str(&format!(", at {}", self.address.shown));
-        Trouble::Said(RequestError::Http { status: refusal.status.as_u16(), text })
+        Trouble::Said(RequestError::Http { status: refusal.status.as_u16(), text, wait: refusal.wait })
     }
 
     /// An answer that is of no use.

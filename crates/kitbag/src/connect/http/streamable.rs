@@ -105,6 +105,11 @@ impl Streamable {
         self.0.mirrors.learn(list);
     }
 
+    /// Where it is, without secrets.
+    pub(crate) fn address(&self) -> &str {
+        &self.0.remote.address.shown
+    }
+
     /// Whether the server keeps a session for us.
     pub(crate) fn has_session(&self) -> bool {
         self.0.settled().contains_key(SESSION)
@@ -336,6 +341,11 @@ impl Shared {
     async fn refused(&self, answer: Response, about: &About, in_session: bool) -> Trouble {
         let refusal = self.remote.refusal(answer).await;
         let status = refusal.status;
+        let opens = matches!(&*about.method, "server/discover" | "initialize");
+        if opens && (status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error()) {
+            // How it is now says nothing about what it speaks.
+            return self.remote.said(&refusal);
+        }
         let gone = |why: &str, maybe_done| {
             let why =
                 format!("the session is gone: answered {status}{why}, at {}", self.remote.address.shown);

@@ -95,7 +95,11 @@ impl Link {
     }
 
     fn explain(&self, call: &Call<'_>, session: &Session, error: RequestError) -> CallError {
-        let message = session.redactor.line(error.to_string().as_bytes());
+        let mut message = session.redactor.line(error.to_string().as_bytes());
+        // Only where it was certainly not carried out: anything else must not be tried again just like that.
+        if let RequestError::Http { status: 429, wait: Some(wait), .. } = &error {
+            message.push_str(&format!("; try again in {} s", wait.as_secs()));
+        }
         let kind = match error {
             RequestError::NotSent(_) => ErrorKind::Unavailable,
             RequestError::Lost(_) | RequestError::Broken(_) | RequestError::Timeout { sent: true, .. } => {

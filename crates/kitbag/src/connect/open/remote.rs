@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use kitbag_core::model::{Endpoint, Link, Piece, Resolved, ResolvedLink, Template, Transport};
 use kitbag_core::text::{names_secret, redact_url};
@@ -10,10 +11,11 @@ use tokio::time::Instant;
 
 use super::super::carrier::Carrier;
 use super::super::era::{self, Era, OpeningError};
-use super::super::http::{Address, Remote, Streamable, Trouble, open_sse};
+use super::super::http::{Address, Remote, Streamable, Trouble, Trust, open_sse};
 use super::super::logs::{Redactor, Tail};
 use super::super::peer::{Clocks, RequestError};
 use super::{OpenError, Opener, Session, Started, until};
+use crate::Env;
 
 /// How a try with one transport failed.
 enum Tried {
@@ -29,12 +31,14 @@ struct Place<'a> {
     headers: &'a [(String, Secret)],
     redactor: &'a Redactor,
     tail: Arc<Tail>,
+    env: &'a Env,
     deadline: Instant,
 }
 
 impl Place<'_> {
     fn remote(&self, limits: &Limits) -> Result<Remote, Tried> {
-        let remote = Remote::new(self.url, self.headers, limits, self.redactor.clone());
+        let trust = Trust::of(self.env);
+        let remote = Remote::new(self.url, self.headers, limits, self.redactor.clone(), trust);
         remote.map_err(|why| Tried::Stop(OpenError::Final(why)))
     }
 }
@@ -60,7 +64,7 @@ impl Opener<'_> {
         let after = self.limits.wait_http;
         let deadline = Instant::now() + after;
         let tail = Arc::new(Tail::new(redactor.clone(), self.limits, self.logs, &self.spec.name));
-        let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), deadline };
+        let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), env: self.env, deadline };
         let late = || {
             let shown = redact_url(url.expose());
             OpenError::Again(format!("timeout: no usable answer within {after:?} at {shown}"))
@@ -92,7 +96,7 @@ impl Opener<'_> {
         };
         let second = if sse_first { self.streamable(place).await } else { self.sse(place).await };
         second.map_err(|tried| match tried {
-            Tried::Stop(OpenError::Auth(why)) => OpenError::Auth(why),
+            Tried::Stop(error @ (OpenError::Auth(_) | OpenError::Busy { .. })) => error,
             // What the likely transport met says more.
             _ => OpenError::Again(why),
         })
@@ -105,10 +109,9 @@ impl Opener<'_> {
         let redactor = place.redactor.clone();
         let channel = (posts, answers);
         let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
-        let fingerprint = self.spec.fingerprint();
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
         let configured = self.configured();
-        let known = configured.or_else(|| self.memory.get(&fingerprint)).or(assumed);
+        let known = configured.or_else(|| self.memory.get(&self.spec.fingerprint())).or(assumed);
         let greeting = match known {
             Some(Era::Legacy) => match self.initialize(&started, place).await {
                 Err(Tried::Other(why)) if configured.is_none() => {
@@ -119,19 +122,23 @@ impl Opener<'_> {
             },
             _ => self.discover(&started, place).await,
         };
-        let session = started.agreed(greeting?);
-        self.memory.set(&fingerprint, Some(session.greeting.era));
-        Ok(session)
+        Ok(started.agreed(greeting?))
     }
 
     /// Asks the modern way. Whatever only a newer server says stays with it; anything else is asked the older way.
+    /// What is learnt by that is remembered, unless the question came to nothing: a server of both eras that was
+    /// just being started would be taken for an older one for good.
     async fn discover(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
         let budget = self.limits.probe.min(self.limits.wait_http / 2);
+        let remember = |era| self.memory.set(&self.spec.fingerprint(), Some(era));
         let error = match era::discover(&started.peer, self.offers, Clocks::of(budget)).await {
-            Ok(greeting) => return Ok(greeting),
+            Ok(greeting) => {
+                remember(Era::Modern);
+                return Ok(greeting);
+            }
             Err(error) => error,
         };
-        let is_silent = match error {
+        let probed = match error {
             OpeningError::Refused(theirs) => {
                 return Err(Tried::Stop(OpenError::Final(era::refusal(&theirs))));
             }
@@ -144,20 +151,24 @@ impl Opener<'_> {
             OpeningError::Request(RequestError::NotSent(why)) => {
                 return Err(Tried::Stop(OpenError::Again(why.to_string())));
             }
-            OpeningError::Request(RequestError::Http { status: 401 | 403, text }) => {
+            OpeningError::Request(RequestError::Http { status: 401 | 403, text, .. }) => {
                 return Err(Tried::Stop(OpenError::Auth(text)));
             }
-            OpeningError::OtherEra => false,
-            OpeningError::Request(error) => {
-                matches!(
-                    error,
-                    RequestError::Timeout { .. } | RequestError::Broken(_) | RequestError::Lost(_)
-                )
-            }
+            OpeningError::Request(error) if wait(&error).is_some() => return Err(tried(error, place)),
+            OpeningError::OtherEra => Probed::Older,
+            OpeningError::Request(error) => Probed::of(&error),
         };
         let initialized = self.initialize(started, place).await;
-        // A question that ends a server must not be asked again.
-        self.tries.both.store(is_silent && initialized.is_err(), Ordering::Relaxed);
+        // A question that ends a server, or that it lets hang, must not be asked again.
+        let both = match probed {
+            Probed::Silent => true,
+            Probed::Cut => initialized.is_err(),
+            Probed::Older | Probed::Unclear => false,
+        };
+        self.tries.both.store(both, Ordering::Relaxed);
+        if initialized.is_ok() && probed == Probed::Older {
+            remember(Era::Legacy);
+        }
         initialized
     }
 
@@ -172,22 +183,61 @@ impl Opener<'_> {
 
     async fn sse(&self, place: &Place<'_>) -> Result<Session, Tried> {
         let stop = self.stop.child_token();
-        let opened =
-            open_sse(place.remote(self.limits)?, self.tries.renewed.clone(), self.tasks, &stop).await;
+        let remote = place.remote(self.limits)?;
+        let carrier = Carrier::Sse(remote.address.shown.clone());
+        let opened = open_sse(remote, self.tries.renewed.clone(), self.tasks, &stop).await;
         let channel = opened.map_err(|trouble: Trouble| tried(trouble.into_error(), place))?;
         let redactor = place.redactor.clone();
-        let started = self.converse(channel, Carrier::Sse, None, place.tail.clone(), redactor, stop);
+        let started = self.converse(channel, carrier, None, place.tail.clone(), redactor, stop);
         let greeting = self.initialize(&started, place).await?;
         Ok(started.agreed(greeting))
+    }
+}
+
+/// What a probe that gave no greeting says about the era.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Probed {
+    /// It was refused in a way of the older one.
+    Older,
+    /// It was never answered.
+    Silent,
+    /// It ended in the middle.
+    Cut,
+    /// It was answered by something that is not about it.
+    Unclear,
+}
+
+impl Probed {
+    fn of(error: &RequestError) -> Self {
+        match error {
+            RequestError::Timeout { .. } => Self::Silent,
+            RequestError::Broken(_) | RequestError::Lost(_) => Self::Cut,
+            // Too slow, too early: that is not about the question.
+            RequestError::Http { status: 408 | 425, .. } => Self::Unclear,
+            RequestError::Http { status: 400..500, .. } => Self::Older,
+            _ => Self::Unclear,
+        }
+    }
+}
+
+/// How long a server that is busy wants to be left alone; none if it is not, or does not say.
+fn wait(error: &RequestError) -> Option<Duration> {
+    match error {
+        RequestError::Http { status: 429, wait, .. } => Some(wait.unwrap_or_default()),
+        RequestError::Http { status: 503, wait, .. } => *wait,
+        _ => None,
     }
 }
 
 /// What a failed request says about the transport it was made by.
 fn tried(error: RequestError, place: &Place<'_>) -> Tried {
     let shown = || redact_url(place.url.expose());
+    if let Some(wait) = wait(&error) {
+        return Tried::Stop(OpenError::Busy { why: error.to_string(), wait });
+    }
     match error {
-        RequestError::Http { status: 401 | 403, text } => Tried::Stop(OpenError::Auth(text)),
-        RequestError::Http { status: 400..500, text } => Tried::Other(text),
+        RequestError::Http { status: 401 | 403, text, .. } => Tried::Stop(OpenError::Auth(text)),
+        RequestError::Http { status: 400..500, text, .. } => Tried::Other(text),
         RequestError::Remote { code, message, .. } => {
             Tried::Other(format!("refused: {message} (code {code}) at {}", shown()))
         }

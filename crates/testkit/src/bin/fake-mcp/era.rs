@@ -62,10 +62,12 @@ pub(crate) fn initialize(server: &Server, request: &Request<'_>) {
 pub(crate) fn initialize_as(server: &Server, request: &Request<'_>, version: &str) {
     server.state().initialized = true;
     let (name, instructions) = (wire::quoted(&server.options.name), instructions(server));
+    let tools = tools(server);
+    let comma = if tools.is_empty() { "" } else { "," };
     let line = wire::result(request.id, Speech::Legacy, |line| {
         line.extend_from_slice(
             format!(
-                "\"protocolVersion\":{version},\"capabilities\":{{\"tools\":{{\"listChanged\":true}},\
+                "\"protocolVersion\":{version},\"capabilities\":{{{tools}{comma}\
                  \"logging\":{{}}}},\"serverInfo\":{{\"name\":{name},\"version\":\"1.0.0\"}}{instructions}"
             )
             .as_bytes(),
@@ -82,13 +84,19 @@ pub(crate) fn discover(server: &Server, request: &Request<'_>) {
 pub(crate) fn discover_as(server: &Server, request: &Request<'_>, version: &str) {
     server.state().discovered = true;
     let (id, name, instructions) = (request.id, wire::quoted(&server.options.name), instructions(server));
+    let tools = tools(server);
     let line = format!(
         "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"resultType\":\"complete\",\"supportedVersions\":\
-         [{version}],\"capabilities\":{{\"tools\":{{\"listChanged\":true}}}},\"ttlMs\":60000,\"cacheScope\":\
+         [{version}],\"capabilities\":{{{tools}}},\"ttlMs\":60000,\"cacheScope\":\
          \"public\",\"_meta\":{{\"io.modelcontextprotocol/serverInfo\":{{\"name\":{name},\
          \"version\":\"1.0.0\"}}}}{instructions}}}}}\n"
     );
     server.answer(line.as_bytes());
+}
+
+/// As a capability, if it has any.
+fn tools(server: &Server) -> &'static str {
+    if server.options.has_tools { "\"tools\":{\"listChanged\":true}" } else { "" }
 }
 
 /// As a member of either answer, with the comma before it.

@@ -18,6 +18,7 @@ mod catalog;
 mod hidden;
 mod http_delivery;
 mod http_lists;
+mod http_probes;
 mod http_refusals;
 mod life;
 mod names;
@@ -115,7 +116,7 @@ const PIPES_ONLY: &[&str] = &["s06", "s10", "s11", "s12"];
 
 /// What can go wrong on this wire.
 fn entries(wire: Wire) -> Vec<&'static Entry> {
-    let families: [&[Entry]; 19] = [
+    let families: [&[Entry]; 20] = [
         noise::FAULTS,
         size::FAULTS,
         stderr::FAULTS,
@@ -135,6 +136,7 @@ fn entries(wire: Wire) -> Vec<&'static Entry> {
         http_delivery::FAULTS,
         http_refusals::FAULTS,
         http_lists::FAULTS,
+        http_probes::FAULTS,
     ];
     let fits = |entry: &&Entry| match wire {
         Wire::Stdio => !entry.label.starts_with('h'),

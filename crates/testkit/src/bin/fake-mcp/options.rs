@@ -19,6 +19,7 @@ fake-mcp: an MCP server over stdio for tests
   --name N                   its name (fake-mcp)
   --tools N                  N more tools, 400 bytes each, `extra_0001`…
   --tools FILE               the definitions of FILE and no others; a call gives its params back
+  --no-tools                 says that it has none
   --pick NAME                that server's definitions, where FILE holds several servers
   --page N                   tools per page
   --start-delay MS           sleeps before it reads or writes anything
@@ -82,6 +83,7 @@ pub(crate) struct Options {
     pub(crate) version: Option<String>,
     pub(crate) name: String,
     pub(crate) tools: usize,
+    pub(crate) has_tools: bool,
     pub(crate) corpus: Option<PathBuf>,
     pub(crate) pick: Option<String>,
     pub(crate) page: Option<usize>,
@@ -101,6 +103,7 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         version: None,
         name: "fake-mcp".into(),
         tools: 0,
+        has_tools: true,
         corpus: None,
         pick: None,
         page: None,
@@ -118,6 +121,10 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
             "--help" => return Ok(Run::Help),
             "--list-faults" => return Ok(Run::ListFaults),
             "--list-http-faults" => return Ok(Run::ListHttpFaults),
+            "--no-tools" => {
+                options.has_tools = false;
+                continue;
+            }
             _ if options.http.flag(&option) => continue,
             _ => {}
         }

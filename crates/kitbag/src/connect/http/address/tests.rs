@@ -1,4 +1,4 @@
-use super::{Address, check_literal, connector, usual};
+use super::{Address, Trust, check_literal, connector, usual};
 
 #[track_caller]
 fn refused(text: &str, words: &str) {
@@ -53,7 +53,7 @@ fn some_addresses_are_nobodys() {
 async fn a_name_is_checked_when_it_is_dialled() {
     let address = Address::parse("http://localhost:1/").unwrap();
     let wait = std::time::Duration::from_secs(5);
-    let client = connector(&address, wait, |_| Err("is not wanted here")).unwrap();
+    let client = connector(&address, wait, |_| Err("is not wanted here"), Trust::default()).unwrap();
     let error = client.get(address.url).send().await.unwrap_err();
     assert!(error.is_connect() && super::super::reason::root(&error).contains("is not wanted here"));
 }

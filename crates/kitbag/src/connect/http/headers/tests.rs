@@ -43,3 +43,21 @@ fn what_a_line_is() {
     assert_eq!((cancel.id, cancel.takes_back), (None, Some(7)));
     assert_eq!(of(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).id, None);
 }
+
+#[test]
+fn how_long_to_leave_a_server_alone() {
+    let now = SystemTime::UNIX_EPOCH + Duration::from_secs(784_111_777);
+    let check = |text: &str, seconds: Option<u64>| {
+        assert_eq!(retry_after(text, now), seconds.map(Duration::from_secs), "{text:?}");
+    };
+    check("0", Some(0));
+    check(" 120 ", Some(120));
+    check("86400", Some(86_400));
+    check("99999999999999999999999", Some(u64::MAX));
+    check("Sun, 06 Nov 1994 08:49:47 GMT", Some(10));
+    check("Sunday, 06-Nov-94 08:49:47 GMT", Some(10));
+    check("Sun, 06 Nov 1994 08:49:07 GMT", Some(0));
+    for garbage in ["", " ", "soon", "-1", "+5", "1.5", "1s", "1e9", "Sun, 31 Feb 1994 08:49:47 GMT", "١"] {
+        check(garbage, None);
+    }
+}

@@ -4,6 +4,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use super::super::super::logs::Redactor;
 use super::super::super::wire::Line;
+use super::super::trust::Trust;
 use super::*;
 
 const LONG: Duration = Duration::from_secs(30);
@@ -23,7 +24,7 @@ impl Scripted {
     async fn shaken(limits: &Limits) -> (Self, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Secret::new(format!("http://{}/mcp", listener.local_addr().unwrap()));
-        let remote = Remote::new(&url, &[], limits, Redactor::new([])).unwrap();
+        let remote = Remote::new(&url, &[], limits, Redactor::new([]), Trust::default()).unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let (_, posts, answers) = Streamable::start(remote, Arc::default(), &tasks, &stop);
         let mut scripted = Self { listener, posts, stop, _answers: answers };

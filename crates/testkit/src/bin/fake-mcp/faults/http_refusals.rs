@@ -52,9 +52,9 @@ pub(super) const FAULTS: &[Entry] = &[
     },
     Entry {
         label: "h19",
-        modes: &[N, "429", "503", "long", "date", "bare", "call"],
-        about: "busy (503) for the first N (2) requests, with Retry-After 1; long: a day; date: as a date; bare: \
-                without; call: only calls",
+        modes: &[N, "429", "503", "long", "date", "junk", "bare", "call", "list"],
+        about: "busy (503) for the first N (2) requests, with Retry-After 1; long: a day; date: as a date; junk: \
+                unreadable; bare: without; call: only calls; list: only lists",
         make: |modes| {
             let (status, left) = (status(modes).unwrap_or(503), AtomicUsize::new(count(modes, 2)));
             Arc::new(Busy { reply: busy(modes), left, which: Which::of(modes), status })
@@ -72,19 +72,27 @@ fn count(modes: &Modes<'_>, default: usize) -> usize {
     modes.0.iter().filter_map(|mode| mode.parse().ok()).find(|number| *number < 300).unwrap_or(default)
 }
 
-#[derive(PartialEq, Eq)]
 enum Which {
     Calls,
+    Lists,
     All,
 }
 
 impl Which {
     fn of(modes: &Modes<'_>) -> Self {
-        if modes.has("call") { Self::Calls } else { Self::All }
+        match () {
+            () if modes.has("call") => Self::Calls,
+            () if modes.has("list") => Self::Lists,
+            () => Self::All,
+        }
     }
 
     fn holds(&self, asked: &Asked<'_>) -> bool {
-        *self == Self::All || asked.is_spoilt()
+        match self {
+            Self::Calls => asked.is_spoilt(),
+            Self::Lists => asked.method == "tools/list",
+            Self::All => true,
+        }
     }
 }
 
@@ -240,6 +248,7 @@ fn busy(modes: &Modes<'_>) -> fn(u16) -> Reply {
         () if modes.has("date") => {
             |status| Reply::new(status).header("Retry-After", "Fri, 31 Dec 2100 23:59:59 GMT")
         }
+        () if modes.has("junk") => |status| Reply::new(status).header("Retry-After", "soon"),
         () if modes.has("bare") => Reply::new,
         () => |status| Reply::new(status).header("Retry-After", "1"),
     }

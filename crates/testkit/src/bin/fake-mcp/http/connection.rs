@@ -20,6 +20,7 @@ pub(crate) struct Connection<'a> {
 }
 
 /// An answer that is known as a whole.
+#[derive(Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,

@@ -1,0 +1,104 @@
+//! Servers that are busy: left alone for as long as they ask, within bounds, and never behind a call's back.
+
+use std::time::{Duration, Instant};
+
+use kitbag::ErrorKind;
+use kitbag::connect::LinkState;
+use serde_json::json;
+
+use super::farm::Use as _;
+use super::{Hosted, calm};
+
+/// Opens a server that is busy at first, with these bounds of the back-off; how long that took.
+async fn opened(fault: &str, first: Duration, most: Duration) -> Duration {
+    let hosted = Hosted::of("x", &["--era", "both", "--fault", fault]);
+    let mut limits = calm();
+    (limits.restart_first, limits.restart_most) = (first, most);
+    let began = Instant::now();
+    let kit = hosted.farm.start(limits);
+    kit.reaches("x", LinkState::Ready).await;
+    let took = began.elapsed();
+    assert_eq!(kit.on("x").status().restarts, 1, "{fault}");
+    // Being busy says nothing about the era.
+    assert_eq!(kit.on("x").status().version.as_deref(), Some("2026-07-28"), "{fault}");
+    hosted.close(kit).await;
+    let log = hosted.farm.log("x");
+    assert_eq!(log.lines().count(), 1, "{fault}: {log}");
+    assert!(log.starts_with("ERROR cannot connect: refused: answered "), "{fault}: {log}");
+    took
+}
+
+#[tokio::test]
+async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
+    let (brief, long) = (Duration::from_millis(1), Duration::from_secs(30));
+    for fault in ["h19:1", "h19:1,429"] {
+        let took = opened(fault, brief, long).await;
+        assert!(Duration::from_secs(1) <= took && took < Duration::from_secs(10), "{fault}: {took:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_for_too_much_is_tried_again_all_the_same() {
+    let (brief, most) = (Duration::from_millis(1), Duration::from_millis(400));
+    for fault in ["h19:1,long", "h19:1,429,long", "h19:1,date", "h19:1,429,date"] {
+        let took = opened(fault, brief, most).await;
+        assert!(most <= took && took < Duration::from_secs(10), "{fault}: {took:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_is_no_wish() {
+    let (brief, long) = (Duration::from_millis(1), Duration::from_secs(30));
+    // Without a wish a refusal of the newer question is no reason not to ask the older one.
+    for fault in ["h19:2,junk", "h19:1,429,junk", "h19:2,bare", "h19:1,429,bare"] {
+        let took = opened(fault, brief, long).await;
+        assert!(took < Duration::from_secs(10), "{fault}: {took:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_comes_too_often_is_told_when_to_come_back() {
+    for (mode, said) in [
+        ("429,call", "; try again in 1 s"),
+        ("429,call,long", "; try again in 86400 s"),
+        ("429,call,date", "; try again in "),
+        ("429,call,junk", ""),
+        ("429,call,bare", ""),
+    ] {
+        let hosted = Hosted::of("x", &["--era", "modern", "--fault", &format!("h19:1,{mode}")]);
+        let kit = hosted.farm.open(calm()).await;
+        let error = kit.ask("x", "count", json!({"token": "once"})).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::RateLimited, "{mode}: {error}");
+        assert_eq!(error.message.contains("try again"), !said.is_empty(), "{mode}: {error}");
+        assert!(error.message.contains(said), "{mode}: {error}");
+        // It was not made, and nobody made it behind the caller's back.
+        assert_eq!(hosted.farm.count("x", "exec once"), 0, "{mode}");
+        kit.ask("x", "count", json!({"token": "once"})).await.unwrap();
+        assert_eq!(hosted.farm.count("x", "exec once"), 1, "{mode}");
+        hosted.close(kit).await;
+    }
+}
+
+/// What may have been carried out is not to be tried again, whatever the server asks for.
+#[tokio::test]
+async fn a_call_that_may_have_been_made_is_not_told_to_come_back() {
+    let hosted = Hosted::of("x", &["--era", "modern", "--fault", "h19:1,503,call"]);
+    let kit = hosted.farm.open(calm()).await;
+    let error = kit.ask("x", "echo", json!({"message": "a"})).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}");
+    assert!(!error.message.contains("try again"), "{error}");
+    hosted.close(kit).await;
+}
+
+#[tokio::test]
+async fn a_list_that_is_asked_for_too_often_is_asked_for_again_later() {
+    let hosted = Hosted::of("x", &["--fault", "h19:1,429,list"]);
+    let kit = hosted.farm.start(calm());
+    kit.reaches("x", LinkState::Degraded).await;
+    kit.reaches("x", LinkState::Ready).await;
+    kit.lives("x").await;
+    hosted.close(kit).await;
+    let log = hosted.farm.log("x");
+    assert_eq!(log.lines().count(), 1, "{log}");
+    assert!(log.starts_with("WARNING tools cannot be listed: refused: answered 429"), "{log}");
+}
