@@ -24,6 +24,20 @@ pub(crate) fn say_if_off(context: &mut Context, setup: &Setup) {
     }
 }
 
+/// Says that there is nothing to show, so that silence is not taken for a mistake.
+pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
+    let setup = kit.setup();
+    if !setup.switched_on {
+        return context.remark("nothing to show");
+    }
+    let why = if kit.status().is_empty() && setup.catalog.is_empty() {
+        "no servers are configured; `--demo` has three tools at hand"
+    } else {
+        "no server in use has a tool that is seen here; `kitbag status` says how they are"
+    };
+    context.remark(format!("nothing to show: {why}"));
+}
+
 /// The tools that are at hand without any server, if they are asked for.
 pub(crate) fn demo(context: &Context, setup: &Setup) -> Vec<LocalTool> {
     if !context.global.demo {
@@ -56,6 +70,23 @@ pub(crate) async fn settle(kit: &Kitbag, at_most: Duration) {
         }
     };
     let _ = tokio::time::timeout(at_most, all).await;
+}
+
+/// Asks a kit with the servers that could have a tool, once these are there or cannot be.
+pub(crate) fn ask_about<T>(
+    context: &mut Context,
+    setup: Setup,
+    tool: &str,
+    ask: impl FnOnce(&mut Context, &Kitbag) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
+    block_on(async {
+        let kit = start_for(context, setup, tool);
+        settle(&kit, wait).await;
+        let answer = ask(context, &kit);
+        kit.close().await;
+        answer
+    })
 }
 
 /// The servers that could have a tool: those for which an operator wrote the name down, and those it is named

@@ -52,7 +52,12 @@ impl Form {
 
     /// Whether tools are shown as definitions rather than as words.
     pub(crate) fn has_definitions(self) -> bool {
-        matches!(self.mode, Mode::Native | Mode::Gateway)
+        !Self::is_text(self.mode)
+    }
+
+    /// Whether a way to show tools is a text for a prompt.
+    pub(crate) fn is_text(mode: Mode) -> bool {
+        matches!(mode, Mode::Markdown | Mode::Signatures | Mode::Text)
     }
 
     /// Whether it is the gateway as MCP itself would define it.
@@ -118,7 +123,7 @@ pub(crate) fn faults(shown: &Presentation) -> Vec<Fault> {
             Some(tool) => Fault::note(kind, format!("{tool}: {text}")),
             None => Fault::warning(kind, text),
         };
-        Fault { stage: Stage::Present, ..fault }
+        Fault { stage: Stage::Present, hint: note.hint.clone(), ..fault }
     });
     quarantined.chain(notes).collect()
 }

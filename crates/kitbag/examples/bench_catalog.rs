@@ -6,19 +6,21 @@
 //! one is broken.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 
-use std::collections::BTreeMap;
+#[path = "catalog/whole.rs"]
+mod whole;
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use kitbag_core::catalog::{Part, Snapshot};
-use kitbag_core::model::AgentRules;
+use kitbag_core::catalog::Snapshot;
 use kitbag_core::names::Form;
 use kitbag_core::names::lookup::Found;
 use kitbag_core::schema::{Schema, example};
-use kitbag_core::shape::{AllowAll, Authorize as _, Decision, Shaper, View, ViewRequest};
+use kitbag_core::shape::{AllowAll, Authorize as _, Decision, View};
 use kitbag_core::{Limits, ServerName, UserId};
 use serde_json::Value;
+use whole::{part, view};
 
 const TOOLS: usize = 20;
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
@@ -125,33 +127,12 @@ impl Catalog {
 
     fn changed(&self) -> Snapshot {
         let (name, texts) = &self.changed;
-        self.snapshot.with(parsed(name, texts)).unwrap()
+        self.snapshot.with(part(name, texts)).unwrap()
     }
 }
 
-fn parsed(name: &ServerName, texts: &[String]) -> Part {
-    let part = Part::parse(name, texts.iter().map(String::as_str), &Limits::default());
-    assert!(part.rejected.is_empty());
-    part
-}
-
 fn rebuilt(servers: &[(ServerName, Vec<String>)]) -> Snapshot {
-    Snapshot::default().with_all(servers.iter().map(|(name, texts)| parsed(name, texts)))
-}
-
-fn view(snapshot: &Arc<Snapshot>, before: Option<&View>) -> View {
-    View::new(&ViewRequest {
-        snapshot,
-        shapers: &BTreeMap::new(),
-        rules: &Shaper::default(),
-        agent: &AgentRules::default(),
-        form: Form::Full,
-        user: &UserId::local(),
-        permit: &AllowAll,
-        local: None,
-        before,
-    })
-    .unwrap()
+    Snapshot::default().with_all(servers.iter().map(|(name, texts)| part(name, texts)))
 }
 
 fn timed<T>(best: &mut Duration, work: impl FnOnce() -> T) -> T {

@@ -5,21 +5,23 @@
 //! beside a bare copy of themselves, for information.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
 
-use std::collections::BTreeMap;
+#[path = "catalog/whole.rs"]
+mod whole;
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
 use kitbag::{Env, Kitbag, Options, Setup};
+use kitbag_core::ServerName;
 use kitbag_core::catalog::{Part, Snapshot};
-use kitbag_core::model::{AgentRules, Transport};
-use kitbag_core::names::Form;
+use kitbag_core::model::Transport;
 use kitbag_core::present::native::{NativeRequest, Provider, Strict, compile};
 use kitbag_core::present::{gateway, markdown, signatures};
-use kitbag_core::shape::{AllowAll, Shaper, View, ViewRequest};
-use kitbag_core::{Limits, ServerName, UserId};
+use kitbag_core::shape::View;
 use serde_json::Value;
 use testkit::corpus;
+use whole::{part, view};
 
 const SERVERS: usize = 500;
 const TOOLS: usize = 10_000;
@@ -34,7 +36,7 @@ fn main() {
     let mut given = std::env::args().skip(1).map(|number| number.parse::<usize>().unwrap());
     let (tools, rounds) = (given.next().unwrap_or(TOOLS), given.next().unwrap_or(ROUNDS));
     let parts = parts(tools);
-    let view = view(&parts);
+    let view = view(&snapshot(&parts), None);
     assert_eq!(view.tools().len(), tools);
     let broken = definitions(&view, rounds);
     println!();
@@ -137,28 +139,14 @@ fn parts(tools: usize) -> Vec<Part> {
             })
             .collect();
         let name = ServerName::parse(&format!("server {server}")).unwrap();
-        let part = Part::parse(&name, texts.iter().map(String::as_str), &Limits::default());
-        assert!(part.rejected.is_empty());
-        part
+        part(&name, &texts)
     });
     parts.collect()
 }
 
-fn view(parts: &[Part]) -> View {
+fn snapshot(parts: &[Part]) -> Arc<Snapshot> {
     let snapshot = Snapshot::default().with_all(parts.iter().cloned());
-    let snapshot = snapshot.with_gateways(parts.iter().map(|part| &part.server)).unwrap_or(snapshot);
-    View::new(&ViewRequest {
-        snapshot: &Arc::new(snapshot),
-        shapers: &BTreeMap::new(),
-        rules: &Shaper::default(),
-        agent: &AgentRules::default(),
-        form: Form::Full,
-        user: &UserId::local(),
-        permit: &AllowAll,
-        local: None,
-        before: None,
-    })
-    .unwrap()
+    Arc::new(snapshot.with_gateways(parts.iter().map(|part| &part.server)).unwrap_or(snapshot))
 }
 
 fn timed<T>(best: &mut Duration, work: impl FnOnce() -> T) -> T {

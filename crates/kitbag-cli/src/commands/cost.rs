@@ -40,7 +40,8 @@ pub(crate) struct Args {
 
 /// What one row counts.
 struct Row {
-    server: String,
+    /// None for all of them: a server may be called whatever a total could be.
+    server: Option<ServerName>,
     tool: Option<String>,
     tools: usize,
     tokens: Vec<usize>,
@@ -86,10 +87,10 @@ fn print(
             for shown in part.tools() {
                 let one = part.only(|other| other.name == shown.name);
                 let tool = Some(shown.tool.name.to_string());
-                rows.push(row(kit, server.as_str(), tool, one, &forms, args.way));
+                rows.push(row(kit, Some(server), tool, one, &forms, args.way));
             }
         } else {
-            rows.push(row(kit, server.as_str(), None, part, &forms, args.way));
+            rows.push(row(kit, Some(server), None, part, &forms, args.way));
         }
     }
     if context.global.json {
@@ -99,7 +100,7 @@ fn print(
     let all = view.only(|shown| {
         shown.name.as_str() != READ_RESULT && (only.is_empty() || only.contains(&shown.tool.server))
     });
-    rows.push(row(kit, "all", None, all, &forms, args.way));
+    rows.push(row(kit, None, None, all, &forms, args.way));
     context.print(as_table(&rows, &forms, args.tools));
     if is_shown() && !context.global.quiet {
         context.print(format!("\n{}\n", styled(DIM, "tokens by o200k; an estimate for other vendors")));
@@ -119,20 +120,28 @@ fn forms(context: &Context, args: &Args) -> Vec<Form> {
     Form::all().filter(is_usual).filter(is_told).collect()
 }
 
-fn row(kit: &Kitbag, server: &str, tool: Option<String>, view: View, forms: &[Form], way: Way) -> Row {
+fn row(
+    kit: &Kitbag,
+    server: Option<&ServerName>,
+    tool: Option<String>,
+    view: View,
+    forms: &[Form],
+    way: Way,
+) -> Row {
     let view = Arc::new(view);
     let tokens = |form: &Form| {
         let shown = show(kit, &view, *form, way);
         if form.has_definitions() { count(&shown.tools.to_string()) } else { count(&shown.prompt) }
     };
     let tokens = forms.iter().map(tokens).collect();
-    Row { server: server.to_owned(), tool, tools: view.tools().len(), tokens }
+    Row { server: server.cloned(), tool, tools: view.tools().len(), tokens }
 }
 
 fn as_json(rows: &[Row], forms: &[Form]) -> Value {
     let cells = rows.iter().flat_map(|row| {
         forms.iter().zip(&row.tokens).map(move |(form, tokens)| {
-            let mut cell = json!({"server": row.server, "presentation": form.to_string(),
+            let server = row.server.as_ref().map(ServerName::as_str);
+            let mut cell = json!({"server": server, "presentation": form.to_string(),
                 "tools": row.tools, "tokens": tokens});
             if let Some(tool) = &row.tool {
                 cell["tool"] = tool.as_str().into();
@@ -152,9 +161,13 @@ fn as_table(rows: &[Row], forms: &[Form], by_tool: bool) -> String {
     let second = if by_tool { "TOOL" } else { "TOOLS" };
     table.set_header(["SERVER".to_owned(), second.to_owned()].into_iter().chain(forms.iter().map(title)));
     for row in rows {
-        let second = row.tool.clone().unwrap_or_else(|| row.tools.to_string());
-        table
-            .add_row([row.server.clone(), second].into_iter().chain(row.tokens.iter().map(usize::to_string)));
+        // A name is never empty, so the row without one is the total.
+        let (name, second) = match (&row.server, &row.tool) {
+            (Some(server), Some(tool)) => (server.to_string(), tool.clone()),
+            (Some(server), None) => (server.to_string(), row.tools.to_string()),
+            (None, _) => (String::new(), format!("{} in all", row.tools)),
+        };
+        table.add_row([name, second].into_iter().chain(row.tokens.iter().map(usize::to_string)));
     }
     for column in table.column_iter_mut().skip(if by_tool { 2 } else { 1 }) {
         column.set_cell_alignment(comfy_table::CellAlignment::Right);

@@ -67,10 +67,11 @@ fn print(context: &mut Context, kit: &Kitbag, user: &UserId, args: &Args) -> Res
         Some(form) => form.audience(kit, &view, Way::default()),
         None => kit.audience(view.agent(), Provider::OpenAiChat),
     };
-    // What is to be printed is a text; where none is asked for, it is this one.
-    if !matches!(audience.mode, Mode::Markdown | Mode::Signatures | Mode::Text) {
+    // What is to be printed is a text about every tool; where none is asked for, it is this one.
+    if !Form::is_text(audience.mode) {
         audience.mode = Mode::Markdown;
     }
+    audience.servers.retain(|_, mode| Form::is_text(*mode));
     if let Some(group) = args.group {
         audience.markdown.grouping = match group {
             Group::Server => Grouping::Server,
@@ -92,6 +93,9 @@ fn print(context: &mut Context, kit: &Kitbag, user: &UserId, args: &Args) -> Res
     } else if !text.is_empty() {
         let lines: Vec<String> = text.split('\n').map(visible).collect();
         context.print(lines.join("\n") + "\n");
+    }
+    if shown.prompt.is_empty() {
+        live::say_nothing_to_show(context, kit);
     }
     context.faults(&faults(&shown));
     Ok(())

@@ -29,15 +29,9 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     live::say_if_off(context, &setup);
-    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     let user = setup.user.clone();
-    live::block_on(async {
-        let kit = live::start_for(context, setup, &args.tool);
-        live::settle(&kit, wait).await;
-        let outcome = once(context, &kit, &user, &args.tool);
-        kit.close().await;
-        outcome.map(|()| Exit::Done)
-    })
+    live::ask_about(context, setup, &args.tool, |context, kit| once(context, kit, &user, &args.tool))?;
+    Ok(Exit::Done)
 }
 
 fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Result<(), Failure> {

@@ -127,6 +127,7 @@ fn print_as(
     let part = Arc::new(view.only(is_asked));
     let view = if only.is_some() { &part } else { view };
     let shown = show(kit, view, form, way);
+    let theirs = view.tools().iter().filter(|shown| is_theirs(shown)).count();
     if form.is_plain_gateway() {
         context.print_json(&shown.gateways.iter().map(Definition::to_value).collect());
     } else if form.has_definitions() {
@@ -136,9 +137,14 @@ fn print_as(
     } else if !shown.prompt.is_empty() {
         context.print(shown.prompt.split('\n').map(visible).collect::<Vec<_>>().join("\n") + "\n");
     }
+    if form.is_plain_gateway() && shown.gateways.is_empty() && 0 < theirs {
+        context.remark("nothing to show: these tools belong to no server, so no gateway leads to them");
+    } else if theirs == 0 && shown.gateways.is_empty() {
+        live::say_nothing_to_show(context, kit);
+    }
     context.faults(&faults(&shown));
     context.faults(view.faults());
-    view.tools().iter().filter(|shown| is_theirs(shown)).count()
+    theirs
 }
 
 /// What reads on in results is at hand everywhere and belongs to no server.

@@ -36,14 +36,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
         return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
-    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     let (user, renamed, unused) = (setup.user.clone(), renamed(&setup), unused(&setup));
-    live::block_on(async {
-        let kit = live::start_for(context, setup, &args.tool);
-        live::settle(&kit, wait).await;
-        let outcome = once(context, &kit, &user, &args.tool, (&renamed, &unused));
-        kit.close().await;
-        outcome
+    live::ask_about(context, setup, &args.tool, |context, kit| {
+        once(context, kit, &user, &args.tool, (&renamed, &unused))
     })
 }
 

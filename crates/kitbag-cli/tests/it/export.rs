@@ -1,8 +1,14 @@
 //! S2.24: configuration for other programs.
 
-use crate::house::House;
+use crate::house::{House, Ran};
 
 const TARGETS: [&str; 5] = ["claude", "cursor", "qwen", "lmstudio", "openai"];
+const ENDPOINT: &str = "http://127.0.0.1:7777/mcp";
+
+/// Writes Kitbag's own address into a file of another program.
+fn write_into(house: &House, target: &str, file: &str) -> Ran {
+    house.run(&["servers", "export", "--to", target, "--endpoint", ENDPOINT, "--write", file])
+}
 
 #[test]
 fn s2_24_the_endpoint_for_every_program() {
@@ -26,18 +32,7 @@ fn s2_24_what_is_exported_reads_back_as_the_same_server() {
     let house = House::new();
     for target in TARGETS {
         let file = house.at(&format!("{target}.json"));
-        house
-            .run(&[
-                "servers",
-                "export",
-                "--to",
-                target,
-                "--endpoint",
-                "http://127.0.0.1:7777/mcp",
-                "--write",
-                &file,
-            ])
-            .exits(0);
+        write_into(&house, target, &file).exits(0);
         let shown = house.run(&["servers", "show", "kitbag", "--json", "--config", &file]).exits(0).json();
         assert_eq!(
             (&shown["url"], &shown["state"]),
@@ -54,9 +49,7 @@ fn s2_24_write_keeps_a_backup_and_every_other_byte() {
     let before = "// mine\r\n{\r\n  \"theme\": \"dark\", // keep\r\n  \"mcpServers\": {\r\n    \"other\": {\"command\": \"x\",   \"odd\": 1}\r\n  },\r\n  \"z\": [1,2 ,3]\r\n}\r\n";
     let file = house.put("home/.cursor/mcp.json", before);
     let file = file.to_str().unwrap();
-    let args =
-        ["servers", "export", "--to", "cursor", "--endpoint", "http://127.0.0.1:7777/mcp", "--write", file];
-    let ran = house.run(&args).exits(0);
+    let ran = write_into(&house, "cursor", file).exits(0);
     let after = house.text("home/.cursor/mcp.json");
     let (head, tail) = before.split_once("\"odd\": 1}").unwrap();
     assert!(after.starts_with(head) && after.ends_with(tail), "{after}");
@@ -64,7 +57,7 @@ fn s2_24_write_keeps_a_backup_and_every_other_byte() {
     assert_eq!(house.text("home/.cursor/mcp.json.kitbag-1.bak"), before);
     assert!(ran.err.contains("mcp.json.kitbag-1.bak"), "{}", ran.err);
     // A second time: the first copy stays.
-    house.run(&args).exits(0);
+    write_into(&house, "cursor", file).exits(0);
     assert_eq!(house.text("home/.cursor/mcp.json"), after);
     assert_eq!(house.text("home/.cursor/mcp.json.kitbag-1.bak"), before);
 }
@@ -74,17 +67,7 @@ fn s2_24_write_keeps_the_servers_of_a_list() {
     let house = House::new();
     let before = "{\n  \"mcp\": {\n    \"enabled\": true,\n    \"servers\": [\n      {\"name\": \"theirs\", \"url\": \"http://t/mcp\", \"odd\": [1,  2]}\n    ]\n  },\n  \"z\": 1\n}\n";
     let file = house.put("openai.json", before);
-    let args = [
-        "servers",
-        "export",
-        "--to",
-        "openai",
-        "--endpoint",
-        "http://127.0.0.1:7777/mcp",
-        "--write",
-        file.to_str().unwrap(),
-    ];
-    house.run(&args).exits(0);
+    write_into(&house, "openai", file.to_str().unwrap()).exits(0);
     let names = |house: &House| -> Vec<String> {
         let file: serde_json::Value = serde_json::from_str(&house.text("openai.json")).unwrap();
         file["mcp"]["servers"]
@@ -95,20 +78,10 @@ fn s2_24_write_keeps_the_servers_of_a_list() {
             .collect()
     };
     assert_eq!(names(&house), ["theirs", "kitbag"]);
-    house.run(&args).exits(0);
+    write_into(&house, "openai", file.to_str().unwrap()).exits(0);
     assert_eq!(names(&house), ["theirs", "kitbag"], "the second time the entry is replaced");
     // A new file is switched on.
-    let args = [
-        "servers",
-        "export",
-        "--to",
-        "openai",
-        "--endpoint",
-        "http://127.0.0.1:7777/mcp",
-        "--write",
-        "new.json",
-    ];
-    house.run(&args).exits(0);
+    write_into(&house, "openai", "new.json").exits(0);
     let new: serde_json::Value = serde_json::from_str(&house.text("project/new.json")).unwrap();
     assert_eq!(new["mcp"]["enabled"], true, "{new}");
 }
@@ -118,19 +91,8 @@ fn s2_24_yaml_is_never_written() {
     let house = House::new();
     for name in ["config.yaml", "config.yml", "config.toml"] {
         let file = house.put(name, "extensions: {}\n");
-        let ran = house
-            .run(&[
-                "servers",
-                "export",
-                "--to",
-                "claude",
-                "--endpoint",
-                "http://x/mcp",
-                "--write",
-                file.to_str().unwrap(),
-            ])
-            .exits(3);
-        assert_eq!(ran.json()["mcpServers"]["kitbag"]["url"], "http://x/mcp", "the snippet is printed");
+        let ran = write_into(&house, "claude", file.to_str().unwrap()).exits(3);
+        assert_eq!(ran.json()["mcpServers"]["kitbag"]["url"], ENDPOINT, "the snippet is printed");
         assert!(ran.err.contains(name) && ran.err.contains("by hand"), "{}", ran.err);
         assert_eq!(house.text(name), "extensions: {}\n");
     }
@@ -142,18 +104,7 @@ fn s2_24_a_broken_file_is_left_as_it_is() {
     let house = House::new();
     for text in ["{\"mcpServers\": {", "[]", "{\"mcpServers\": []}"] {
         let file = house.put("broken.json", text);
-        house
-            .run(&[
-                "servers",
-                "export",
-                "--to",
-                "claude",
-                "--endpoint",
-                "http://x/mcp",
-                "--write",
-                file.to_str().unwrap(),
-            ])
-            .fails(3, "broken.json");
+        write_into(&house, "claude", file.to_str().unwrap()).fails(3, "broken.json");
         assert_eq!(house.text("broken.json"), text);
     }
     assert_eq!(house.files("").len(), 1, "no backup of what was not changed");

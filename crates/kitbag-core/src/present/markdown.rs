@@ -46,18 +46,29 @@ pub struct Options {
     pub grouping: Grouping,
     /// Which examples are shown.
     pub examples: Examples,
-    /// Under which name the program's own tools stand. They are no MCP tools and are left out.
+    /// Under which name the program's own tools stand. They are no MCP tools, and [`markdown`] leaves them out.
     pub local: Option<ServerName>,
 }
 
-/// The text; empty when there is nothing to tell. Equal views give equal bytes.
+/// The text about the tools of servers; empty when there is nothing to tell. Equal views give equal bytes.
 pub fn markdown(view: &View, options: &Options) -> String {
     let is_mcp = |shown: &&Shown| Some(&shown.tool.server) != options.local.as_ref();
-    of(&view.tools().iter().map(|shown| &**shown).filter(is_mcp).collect::<Vec<_>>(), options)
+    of_servers(&view.tools().iter().map(|shown| &**shown).filter(is_mcp).collect::<Vec<_>>(), options)
 }
 
-/// The same of these tools.
-pub(super) fn of(tools: &[&Shown], options: &Options) -> String {
+/// A text about all of these tools: those of servers, then those that stand under the program's own name.
+pub(super) fn of<'a>(
+    tools: impl Iterator<Item = &'a Shown>,
+    local: Option<&ServerName>,
+    options: &Options,
+) -> String {
+    let (own, theirs): (Vec<&Shown>, Vec<&Shown>) =
+        tools.partition(|shown| Some(&shown.tool.server) == local);
+    let texts = [of_servers(&theirs, options), of_program(&own, options)];
+    texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
+}
+
+fn of_servers(tools: &[&Shown], options: &Options) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let mut out = String::from(
         "# Available MCP Tools\n\n\
@@ -65,10 +76,7 @@ pub(super) fn of(tools: &[&Shown], options: &Options) -> String {
     );
     for Group { heading, tools } in groups(tools, options.grouping) {
         out.push_str(&format!("## {heading}\n\n"));
-        for shown in tools {
-            push_tool(&mut out, shown, options);
-            out.push('\n');
-        }
+        push_tools(&mut out, &tools, options);
     }
     let mut servers: Vec<&ServerName> = tools.iter().map(|shown| &shown.tool.server).collect();
     servers.sort();
@@ -82,6 +90,26 @@ pub(super) fn of(tools: &[&Shown], options: &Options) -> String {
         first.name
     ));
     out
+}
+
+/// The program's own tools need no headings among themselves: they are few, and one hand wrote them.
+fn of_program(tools: &[&Shown], options: &Options) -> String {
+    let Some(first) = tools.first() else { return String::new() };
+    let mut out =
+        String::from("# Available Tools of This Program\n\nThe following tools need no server:\n\n");
+    push_tools(&mut out, tools, options);
+    out.push_str(&format!(
+        "---\n\n**Usage**: Call these tools using their agent tool name (e.g., `{}`)",
+        first.name
+    ));
+    out
+}
+
+fn push_tools(out: &mut String, tools: &[&Shown], options: &Options) {
+    for shown in tools {
+        push_tool(out, shown, options);
+        out.push('\n');
+    }
 }
 
 /// The text as part of a system prompt; nothing for nothing.

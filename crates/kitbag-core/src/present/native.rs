@@ -18,6 +18,7 @@ use crate::shape::View;
 mod anthropic;
 mod back;
 mod decode;
+mod definition;
 mod describe;
 mod encode;
 mod facts;
@@ -42,8 +43,13 @@ pub use describe::Describe;
 pub use encode::{Answer, encode};
 pub use provider::{Provider, UnknownProvider};
 
+use definition::Definition;
 use options::Asked;
 use strict::Weight;
+
+/// What to do when there are more tools than a provider takes.
+const FEWER: &str = "leave some out in kitbag.toml (exclude of a server, allow of an agent, deny of a group), or set \
+                     mode = \"gateway\" or mode = \"signatures\" for the largest servers";
 
 /// Whether definitions are written so that a provider can hold the model to them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,6 +149,8 @@ pub struct Note {
     pub tool: Option<ShownName>,
     /// A short sentence.
     pub text: String,
+    /// What to do about it, if anything can be done.
+    pub hint: Option<String>,
 }
 
 /// The ways back of all tools that need one.
@@ -207,7 +215,7 @@ pub fn compile_tools<'a>(
                 if !compiled.back.is_plain() {
                     back.insert(name.clone(), compiled.back);
                 }
-                let of = |text| Note { tool: Some(name.clone()), text };
+                let of = |text| Note { tool: Some(name.clone()), text, hint: None };
                 notes.extend(compiled.notes.into_iter().map(of));
             }
             Err(why) => {
@@ -220,12 +228,15 @@ pub fn compile_tools<'a>(
         && most < definitions.len()
     {
         let (provider, count) = (request.provider, definitions.len());
-        let text = format!("{provider} takes at most {most} tools in one request; these are {count}");
-        notes.push(Note { tool: None, text });
+        let over = count - most;
+        let text = format!(
+            "{provider} takes at most {most} tools in one request; these are {count}, {over} too many"
+        );
+        notes.push(Note { tool: None, text, hint: Some(FEWER.to_owned()) });
     }
     if request.strict == Strict::WithinBudget && !request.provider.has_strict() {
         let text = format!("{} has no strict definitions", request.provider);
-        notes.push(Note { tool: None, text });
+        notes.push(Note { tool: None, text, hint: None });
     }
     let tools = match request.provider {
         Provider::Gemini | Provider::GeminiOpenApi => gemini::tools(definitions),
@@ -279,14 +290,15 @@ fn compile_as(
         made.notes.push(format!("is not strict: {why}"));
         None
     });
-    let text = describe::description(tool, &made.said, request, &mut made.notes);
+    let description = describe::description(tool, &made.said, request, &mut made.notes);
+    let one = Definition { name, description, schema: made.schema, is_strict: weight.is_some() };
     let definition = match request.provider {
-        Provider::OpenAiChat => openai::chat(name, text, made.schema, weight.is_some()),
-        Provider::OpenAiResponses => openai::responses(name, text, made.schema, weight.is_some()),
-        Provider::Anthropic => anthropic::definition(name, text, made.schema, weight.is_some()),
-        Provider::Gemini => gemini::definition(name, text, made.schema),
-        Provider::GeminiOpenApi => gemini::open_api(name, text, made.schema),
-        Provider::Generic => generic::definition(name, text, made.schema),
+        Provider::OpenAiChat => openai::chat(one),
+        Provider::OpenAiResponses => openai::responses(one),
+        Provider::Anthropic => anthropic::definition(one),
+        Provider::Gemini => gemini::definition(one),
+        Provider::GeminiOpenApi => gemini::open_api(one),
+        Provider::Generic => generic::definition(one),
     };
     let definition = options::merge(definition, tool, request.provider, &mut made.notes);
     Ok(Compiled { definition, back: made.back, notes: made.notes, weight })

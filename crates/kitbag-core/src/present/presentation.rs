@@ -43,9 +43,13 @@ impl Audience {
         }
     }
 
-    /// The program's own tools stand beside those of servers, where a model can call them.
-    fn mode_of_local(&self) -> Mode {
-        if self.mode == Mode::Text { Mode::Text } else { Mode::Native }
+    /// How the program's own tools are shown: as all are, but that no server stands behind them whose gateway
+    /// they could be called through.
+    fn mode_of_local(&self, local: &ServerName) -> Mode {
+        match self.mode_of(local) {
+            Mode::Gateway => Mode::Native,
+            mode => mode,
+        }
     }
 }
 
@@ -58,6 +62,22 @@ pub struct Scene<'a> {
     pub unknown: Vec<&'a str>,
     /// Under which name the program's own tools stand in the view.
     pub local: Option<&'a ServerName>,
+    /// The one of them that reads on in results. It is of no use by itself: it stands where models call tools,
+    /// and no text is about it but that of the text protocol.
+    pub reader: Option<&'a str>,
+}
+
+impl Scene<'_> {
+    /// How a tool is shown to an audience.
+    fn mode_of(&self, audience: &Audience, tool: &Tool) -> Mode {
+        let Some(local) = self.local.filter(|local| **local == tool.server) else {
+            return audience.mode_of(&tool.server);
+        };
+        match audience.mode_of_local(local) {
+            Mode::Markdown | Mode::Signatures if self.reader == Some(tool.name.as_str()) => Mode::Native,
+            mode => mode,
+        }
+    }
 }
 
 /// What a model reads.
@@ -97,12 +117,9 @@ enum Stands {
 impl Presentation {
     /// Shows a view. Equal views and audiences give equal bytes.
     pub fn new(view: &View, audience: &Audience, scene: &Scene<'_>) -> Self {
-        let mode_of = |shown: &Shown| {
-            let is_local = Some(&shown.tool.server) == scene.local;
-            if is_local { audience.mode_of_local() } else { audience.mode_of(&shown.tool.server) }
-        };
         let of = |mode: Mode| {
-            view.tools().iter().map(|shown| &**shown).filter(move |shown| mode_of(shown) == mode)
+            let is_so = move |shown: &&Shown| scene.mode_of(audience, &shown.tool) == mode;
+            view.tools().iter().map(|shown| &**shown).filter(is_so)
         };
         let is_a = |mode: Mode| move |server: &&Server<'_>| audience.mode_of(server.name) == mode;
         let with_gateway: Vec<Server<'_>> =
@@ -114,13 +131,17 @@ impl Presentation {
         let Native { tools, back, quarantined, mut notes } = native::compile_tools(all, &audience.native);
         if audience.servers.values().chain([&audience.mode]).any(|mode| *mode == Mode::Search) {
             let text = "tools cannot be searched for yet; they are shown as native ones".to_owned();
-            notes.push(Note { tool: None, text });
+            notes.push(Note { tool: None, text, hint: None });
         }
-        let belt = Belt::new(view, audience, scene);
-        let markdown = markdown::of(&of(Mode::Markdown).collect::<Vec<_>>(), &audience.markdown);
+        // A call by a line is understood whatever text told of the tool; its own listing has only what no other
+        // text tells of.
+        let is_text = |mode: Mode| matches!(mode, Mode::Text | Mode::Markdown | Mode::Signatures);
+        let belt = Belt::new(view, audience, scene, is_text);
+        let listed = Belt::new(view, audience, scene, |mode| mode == Mode::Text);
+        let markdown = markdown::of(of(Mode::Markdown), scene.local, &audience.markdown);
         let signatures = signatures::of(of(Mode::Signatures));
-        let text = belt.with(view, |belt| joined([text::instruction(belt), text::listing(belt)]));
-        let text = if belt.is_used(audience) { text } else { String::new() };
+        let text = listed.with(view, |belt| joined([text::instruction(belt), text::listing(belt)]));
+        let text = if is_used(audience) { text } else { String::new() };
         let prompt = joined([markdown, signatures, text]);
         let provider = audience.native.provider;
         Self { tools, prompt, gateways, quarantined, notes, provider, back, belt }
@@ -174,11 +195,10 @@ impl Presentation {
 }
 
 impl Belt {
-    fn new(view: &View, audience: &Audience, scene: &Scene<'_>) -> Self {
-        let is_told = |server: &&Server<'_>| {
-            matches!(audience.mode_of(server.name), Mode::Text | Mode::Markdown | Mode::Signatures)
-        };
-        let declared = scene.servers.iter().filter(is_told).map(|server| {
+    /// What is told in one of these ways.
+    fn new(view: &View, audience: &Audience, scene: &Scene<'_>, is_told: fn(Mode) -> bool) -> Self {
+        let is_one = |server: &&Server<'_>| is_told(audience.mode_of(server.name));
+        let declared = scene.servers.iter().filter(is_one).map(|server| {
             let away = view.snapshot().away(server.name).map(|away| Stands::Away(away.why.clone()));
             (server.name.to_string(), away.unwrap_or(Stands::Ready))
         });
@@ -188,15 +208,10 @@ impl Belt {
             |left: &&crate::shape::LeftOut| left.trail.last().is_some_and(|step| step.rule == "agent");
         let others = view.left_out().iter().filter(is_others);
         Self {
-            local: scene.local.filter(|_| audience.mode_of_local() == Mode::Text).cloned(),
+            local: scene.local.filter(|local| is_told(audience.mode_of_local(local))).cloned(),
             declared: declared.chain(unknown).collect(),
             others: others.map(|left| (left.server.to_string(), left.tool.clone())).collect(),
         }
-    }
-
-    /// Whether tools are told in this way at all.
-    fn is_used(&self, audience: &Audience) -> bool {
-        audience.mode == Mode::Text || audience.servers.values().any(|mode| *mode == Mode::Text)
     }
 
     fn with<T>(&self, view: &View, work: impl FnOnce(&Toolbelt<'_>) -> T) -> T {
@@ -216,6 +231,11 @@ impl Belt {
             self.others.iter().map(|(server, tool)| (server.as_str(), tool.as_str())).collect();
         work(&Toolbelt { view, local: self.local.as_ref(), servers: &servers, others: &others })
     }
+}
+
+/// Whether the text protocol is used at all.
+fn is_used(audience: &Audience) -> bool {
+    audience.mode == Mode::Text || audience.servers.values().any(|mode| *mode == Mode::Text)
 }
 
 /// Gateways as tools that can be compiled like any other.

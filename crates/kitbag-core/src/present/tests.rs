@@ -36,7 +36,11 @@ fn shown(view: &View, audience: &Audience) -> Presentation {
     let local = ServerName::local();
     let server = |name| Server { name, transport: Transport::Stdio, description: None };
     let servers = names.iter().filter(|name| **name != local).map(server).collect();
-    Presentation::new(view, audience, &Scene { servers, unknown: vec!["gone"], local: Some(&local) })
+    Presentation::new(
+        view,
+        audience,
+        &Scene { servers, unknown: vec!["gone"], local: Some(&local), reader: Some("reader") },
+    )
 }
 
 fn mixed() -> Audience {
@@ -63,6 +67,47 @@ fn each_server_is_shown_in_its_own_way() {
         !prompt.contains("mcp_fs") && !prompt.contains("mcp_docs") && !prompt.contains("note:"),
         "{prompt}"
     );
+}
+
+#[test]
+fn local_tools_are_shown_as_all_are() {
+    let own = json!([{"name": "note", "description": "Keeps a note"}, {"name": "reader"}]);
+    let view = view([("fs", files()), ("local", own)]);
+    let local = ServerName::local();
+    let told = |audience: &Audience| {
+        let presentation = shown(&view, audience);
+        let by_line = |name: &str| {
+            let decoded = presentation.decode_text(&view, &format!("TOOL: {name}"), text::Calls::First);
+            matches!(&decoded.intents[0], Intent::Call { tool, .. } if tool == name)
+        };
+        let names: Vec<String> = names(&presentation).into_iter().map(str::to_owned).collect();
+        (names, presentation.prompt.matches("note").count(), by_line("note"))
+    };
+    let of = |mode: Mode| told(&Audience::new(Provider::OpenAiChat, mode));
+    let all = ["mcp_fs_list", "mcp_fs_read", "note", "reader"];
+    assert_eq!(of(Mode::Native), (all.map(str::to_owned).to_vec(), 0, false));
+    // No server stands behind them, so there is no gateway to them.
+    let beside = ["note", "reader", "mcp_fs"].map(str::to_owned).to_vec();
+    assert_eq!(of(Mode::Gateway), (beside, 0, false));
+    // What reads on in results stays where it can be called, and out of the text.
+    let reader = vec!["reader".to_owned()];
+    let (names, count, is_called) = of(Mode::Markdown);
+    assert_eq!((names, is_called), (reader.clone(), true));
+    assert!(0 < count);
+    assert_eq!(of(Mode::Signatures), (reader.clone(), 2, true), "its name, and what it does");
+    assert_eq!(of(Mode::Text), (Vec::new(), 2, true));
+    // What is said about them beats what is said for all, as with a server.
+    let mut audience = Audience::new(Provider::OpenAiChat, Mode::Native);
+    audience.servers.insert(local, Mode::Signatures);
+    let (names, count, _) = told(&audience);
+    assert_eq!((names.len(), count), (3, 2), "{names:?}");
+}
+
+#[test]
+fn a_tool_is_told_of_once() {
+    let presentation = shown(&four(), &mixed());
+    assert_eq!(presentation.prompt.matches("### mcp_git_read").count(), 1);
+    assert!(!presentation.prompt.contains("mcp_git_read: "), "{}", presentation.prompt);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 //! `TOOL: name arguments` in the reply.
 //!
 //! A call is only ever read from the assistant's own reply. What a tool answered goes back as a message
-//! whose lines cannot be calls: one that begins like a call or a message is quoted with `> `, so even a model
-//! that repeats an answer word by word calls nothing.
+//! in which only the lines we wrote begin with a word of ours: any other that does is quoted with `> `. So no
+//! answer speaks in our name, and even a model that repeats one word by word calls nothing.
 
 use crate::names::ServerName;
 use crate::present::Intent;
@@ -28,6 +28,12 @@ pub use resolve::{Resolved, resolve};
 pub const MARKER: &str = "TOOL:";
 /// What a message begins with that tells what a tool answered.
 pub const ANSWER: &str = "SYSTEM:";
+/// What the answer of a call that failed begins with.
+const ERROR: &str = "ERROR:";
+/// What a line begins with that tells the model something beside the answer.
+const NOTE: &str = "NOTE:";
+/// Every word that means something at the beginning of a line. What others wrote never begins with one.
+const OURS: [&str; 4] = [MARKER, ANSWER, ERROR, NOTE];
 
 /// What an agent may use.
 #[derive(Clone, Copy, Debug)]

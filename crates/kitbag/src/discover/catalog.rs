@@ -1,19 +1,28 @@
 //! A catalog in files: one a server, each a list of definitions as `tools/list` has them. Nothing runs behind it.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use kitbag_core::catalog::Part;
-use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName};
+use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ToolName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::text_of;
+
+#[cfg(test)]
+mod tests;
 
 /// What a server answers when it is asked for its tools.
 #[derive(Deserialize)]
 struct Answer<'a> {
     #[serde(borrow)]
     tools: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Named {
+    name: String,
 }
 
 /// Reads every `.json` file of a folder, in order of name; the name without `.json` is the server's. A file
@@ -25,7 +34,7 @@ pub(crate) fn read_catalog(folder: &Path, limits: &Limits) -> std::io::Result<(V
     files.sort();
     let (mut parts, mut faults) = (Vec::new(), Vec::new());
     for file in files {
-        match read(&file, limits) {
+        match read(&file, limits, &mut faults) {
             Ok(part) => parts.extend(part),
             Err(fault) => faults.push(*fault),
         }
@@ -37,7 +46,7 @@ pub(crate) fn read_catalog(folder: &Path, limits: &Limits) -> std::io::Result<(V
     Ok((parts, faults))
 }
 
-fn read(file: &Path, limits: &Limits) -> Result<Option<Part>, Box<Fault>> {
+fn read(file: &Path, limits: &Limits, faults: &mut Vec<Fault>) -> Result<Option<Part>, Box<Fault>> {
     let wrong = |kind: FaultKind, message: String, hint: &str| {
         Box::new(Fault::error(kind, message).hint(hint).at(Place::file(file)))
     };
@@ -53,7 +62,37 @@ fn read(file: &Path, limits: &Limits) -> Result<Option<Part>, Box<Fault>> {
     let Some(text) = text_of(file, &limits)? else { return Ok(None) };
     let definitions = definitions(text.trim_start_matches('\u{feff}'))
         .map_err(|why| wrong(FaultKind::Syntax, why, "write [{\"name\": …, \"inputSchema\": …}, …]"))?;
-    Ok(Some(Part::parse(&server, definitions.into_iter().map(RawValue::get), &limits)))
+    let (taken, over) = within(definitions, limits.tools);
+    let mut part = Part::parse(&server, taken.into_iter().map(RawValue::get), &limits);
+    if 0 < over {
+        let most = limits.tools;
+        part.truncated = Some(format!("more than {most} tools"));
+        let message = format!(
+            "has {} tools, and {most} are taken from one server (limits.tools): the last {over} are left out",
+            most + over
+        );
+        let fault = Fault::warning(FaultKind::TooLarge, message).hint("spread them over several files");
+        faults.push(fault.of(&server).at(Place::file(file)));
+    }
+    Ok(Some(part))
+}
+
+/// The definitions that are taken from one server, first come first served, and how many tools are over. What
+/// has no name that can be used, or has it from another, is no tool more: whoever parses it says what is wrong.
+fn within(definitions: Vec<&RawValue>, most: usize) -> (Vec<&RawValue>, usize) {
+    let (mut names, mut over) = (HashSet::new(), HashSet::new());
+    let mut taken = Vec::new();
+    for raw in definitions {
+        let named = serde_json::from_str::<Named>(raw.get()).ok();
+        match named.and_then(|named| ToolName::parse(&named.name).ok()) {
+            Some(name) if most <= names.len() && !names.contains(&name) => drop(over.insert(name)),
+            name => {
+                names.extend(name);
+                taken.push(raw);
+            }
+        }
+    }
+    (taken, over.len())
 }
 
 /// The definitions, as written: a list, or an answer with one.

@@ -88,7 +88,7 @@ impl Kitbag {
         servers.retain(|server| declared.has(server.name));
         servers.sort_by_key(|server| declared.place(server.name));
         let unknown = declared.unknown.iter().map(String::as_str).collect();
-        let scene = Scene { servers, unknown, local: Some(&self.local) };
+        let scene = Scene { servers, unknown, local: Some(&self.local), reader: Some(READ_RESULT) };
         // What reads on in results is of no use where there are none.
         let is_idle = view.tools().iter().all(|shown| shown.name.as_str() == READ_RESULT);
         if is_idle && scene.servers.is_empty() {

@@ -157,9 +157,123 @@ fn cost_counts_by_server_tool_and_presentation() {
     let tools = house.run(&["cost", "time", "--tools", "--catalog", &folder, "--json"]).exits(0).json();
     assert!(tools.as_array().unwrap().iter().any(|row| row["tool"] == "convert_time"));
     let table = house.run(&["cost", "--catalog", &folder]).exits(0).out;
-    assert!(table.lines().last().unwrap().trim().starts_with("all "), "{table}");
+    assert!(table.lines().last().unwrap().trim().starts_with("14 in all "), "{table}");
     assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     house.run(&["cost", "tim", "--catalog", &folder]).fails(5, "tim");
+}
+
+#[test]
+fn a_total_is_never_taken_for_a_server() {
+    let house = House::new();
+    for (name, tools) in [("all", 3), ("14 in all", 2), ("time", 1)] {
+        let tools: Vec<Value> = (0..tools).map(|at| json!({"name": format!("t{at}")})).collect();
+        house.put(&format!("odd/{name}.json"), Value::from(tools).to_string());
+    }
+    let folder = house.at("odd");
+    let table = house.run(&["cost", "--as", "signatures", "--catalog", &folder]).exits(0).out;
+    let rows: Vec<&str> = table.lines().skip(1).map(|row| row.strip_prefix("  ").unwrap()).collect();
+    let of = |name: &str| rows.iter().filter(|row| row.starts_with(&format!("{name} "))).count();
+    assert_eq!((rows.len(), of("all"), of("14 in all"), of(" ")), (4, 1, 1, 1), "{table}");
+    assert!(rows[3].trim().starts_with("6 in all "), "{table}");
+    let args = ["cost", "--tools", "--as", "signatures", "--catalog", &folder];
+    let table = house.run(&args).exits(0).out;
+    assert_eq!(table.lines().filter(|row| row.starts_with("  all ")).count(), 3, "{table}");
+    let args = ["cost", "--as", "signatures", "--json", "--catalog", &folder];
+    let rows = house.run(&args).exits(0).json();
+    let servers: Vec<&str> =
+        rows.as_array().unwrap().iter().map(|row| row["server"].as_str().unwrap()).collect();
+    assert_eq!(servers, ["14 in all", "all", "time"], "servers and no total");
+}
+
+#[test]
+fn tools_of_the_program_itself_are_shown_in_every_way() {
+    let house = House::new();
+    let of = |args: &[&str]| house.run(&[args, &["--demo"]].concat()).exits(0).out;
+    for (form, line) in [
+        ("markdown", "### clock\n"),
+        ("signatures", "clock("),
+        ("text", "clock: "),
+        ("native:openai", "\"name\": \"clock\""),
+        ("gateway:anthropic", "\"name\": \"clock\""),
+    ] {
+        let text = of(&["tools", "--as", form]);
+        let all = ["clock", "folder", "notes"].map(|name| text.contains(&line.replace("clock", name)));
+        assert_eq!(all, [true; 3], "{form}: {text}");
+        check_harmless(&text);
+    }
+    let prompt = of(&["prompt"]);
+    assert!(prompt.starts_with("# Available Tools of This Program\n") && !prompt.contains("MCP"), "{prompt}");
+    assert!(!prompt.contains("kitbag_read_result"), "{prompt}");
+    assert!(of(&["prompt", "--as", "signatures"]).starts_with("clock("));
+    let costs: Value = serde_json::from_str(&of(&["cost", "--json"])).unwrap();
+    let is_free = |row: &Value| row["tokens"].as_u64().unwrap() < 20;
+    assert!(!costs.as_array().unwrap().iter().any(is_free), "{costs}");
+}
+
+#[test]
+fn a_form_that_is_asked_for_beats_what_servers_are_set_to() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[servers.x]\nmode = \"gateway\"\n");
+    for args in [&["prompt", "--demo"][..], &["tools", "--as", "markdown", "--demo"]] {
+        let text = farm.house.run(args).exits(0).out;
+        assert!(text.contains("### mcp_x_add\n") && text.contains("### clock\n"), "{args:?}: {text}");
+    }
+    farm.settings("[servers.x]\nmode = \"signatures\"\n");
+    let text = farm.house.run(&["prompt", "--demo"]).exits(0).out;
+    assert!(text.contains("\nmcp_x_add(") && text.contains("### clock\n"), "a text is a text: {text}");
+    farm.is_empty();
+}
+
+#[test]
+fn nothing_to_show_is_said_beside_the_output() {
+    let house = House::new();
+    for args in [&["prompt"][..], &["prompt", "--as", "text"], &["tools", "--as", "signatures"]] {
+        let ran = house.run(args).exits(0);
+        assert_eq!(ran.out, "", "{args:?}");
+        assert!(ran.err.contains("nothing to show") && ran.err.contains("--demo"), "{args:?}: {}", ran.err);
+    }
+    for form in ["native:openai", "gateway"] {
+        let ran = house.run(&["tools", "--as", form]).exits(0);
+        assert_eq!(ran.json(), json!([]), "{form}");
+        assert!(ran.err.contains("nothing to show"), "{form}: {}", ran.err);
+    }
+    let ran = house.run(&["tools", "--as", "gateway", "--demo"]).exits(0);
+    assert_eq!(ran.json(), json!([]));
+    assert!(ran.err.contains("no gateway"), "{}", ran.err);
+    let quiet = house.run(&["prompt", "--quiet"]).exits(0);
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
+}
+
+#[test]
+fn more_tools_than_a_provider_takes_are_told_with_what_to_do() {
+    let house = House::new();
+    let folder = format!("{}/../../testdata/tools", env!("CARGO_MANIFEST_DIR"));
+    let told = [
+        house.run(&["tools", "--catalog", &folder, "--as", "native:openai"]).exits(0).err,
+        house.run(&["doctor", "--catalog", &folder, "--provider", "openai-responses"]).exits(0).err,
+    ];
+    for text in told {
+        for words in ["at most 128 tools", "306, 178 too many", "exclude", "allow", "gateway", "signatures"] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+    let fine = house.run(&["tools", "--catalog", &folder, "--as", "native:anthropic"]).exits(0);
+    assert!(!fine.err.contains("too many"), "{}", fine.err);
+}
+
+#[test]
+fn a_file_of_a_catalog_has_as_many_tools_as_a_server_may() {
+    let house = House::new();
+    let tools: Vec<Value> = (0..5_003).map(|at| json!({"name": format!("t{at:04}")})).collect();
+    house.put("many/big.json", Value::from(tools).to_string());
+    house.put("many/small.json", json!([{"name": "fine"}]).to_string());
+    let ran = house.run(&["tools", "--catalog", &house.at("many")]).exits(0);
+    let shown = |name: &str| ran.out.lines().any(|line| line.trim_start().starts_with(name));
+    assert!(shown("mcp_big_t4999") && !shown("mcp_big_t5000") && shown("mcp_small_fine"));
+    for words in ["big.json", "5003 tools", "5000 are taken", "limits.tools", "the last 3", "several files"] {
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+    assert!(!ran.err.contains("small.json"), "{}", ran.err);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use kitbag::present::native::{Provider, encode};
 use kitbag::present::text::Calls;
 use kitbag::present::{Asked, Audience, Intent, Presentation};
 use kitbag::shape::View;
-use kitbag::{Kitbag, Manner, Outcome, ServerName};
+use kitbag::{Kitbag, Manner, Options, Outcome, ServerName};
 use serde_json::{Value, json};
 
 use super::farm::Use as _;
@@ -239,6 +239,41 @@ async fn s0_11_s0_12_s0_17_a_model_that_only_writes_text_calls_tools() {
     assert!(elsewhere.contains("other") && elsewhere.contains("not enabled"), "{elsewhere}");
     assert_eq!(say("All done.").await, None);
     assert_eq!((farm.count("x", "call add"), farm.count("other", "call add")), (1, 0));
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn local_tools_follow_the_mode_as_those_of_servers_do() {
+    let farm = Farm::of("x", &[]);
+    farm.settings(
+        "[present]\nmode = \"markdown\"\n[servers.x]\nmode = \"native\"\n[agents.brief]\nmode = \"signatures\"\n",
+    );
+    let local = kitbag::local::demo(&farm.house.path("state"), &farm.house.path("project"));
+    let kit = farm.open_with(Options { local, ..farm.options(calm()) }).await;
+    let shown = |rules: &AgentRules| {
+        let view = kit.view(&kitbag::UserId::local(), rules).unwrap();
+        let shown = kit.present(&view, &kit.audience(rules, Provider::Generic));
+        (view, shown)
+    };
+    let names = |shown: &Presentation| {
+        let tools = shown.tools.as_array().unwrap();
+        tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // For all: markdown; of its server: native; and what reads on in results is always at hand.
+    let (_, usual) = shown(&AgentRules::default());
+    assert!(usual.prompt.contains("### clock\n") && !usual.prompt.contains("mcp_x_add"), "{}", usual.prompt);
+    assert!(names(&usual).contains(&"mcp_x_add".to_owned()), "{:?}", names(&usual));
+    assert!(!names(&usual).contains(&"clock".to_owned()), "{:?}", names(&usual));
+    assert!(!usual.prompt.contains(kitbag::execute::READ_RESULT), "{}", usual.prompt);
+    assert!(names(&usual).contains(&kitbag::execute::READ_RESULT.to_owned()), "{:?}", names(&usual));
+    // The agent's own way beats both.
+    let (view, brief) = shown(&kit.agent("brief").unwrap());
+    assert!(brief.prompt.contains("mcp_x_add(") && brief.prompt.contains("clock("), "{}", brief.prompt);
+    assert_eq!(names(&brief), [kitbag::execute::READ_RESULT]);
+    // What was told of in a text is called by a line of text.
+    let decoded = brief.decode_text(&view, "TOOL: clock {}", Calls::First);
+    let outcome = kit.run(&view, &decoded.intents[0], Manner::default()).await;
+    assert!(!outcome.is_error(), "{outcome:?}");
     farm.close(kit).await;
 }
 

@@ -54,60 +54,35 @@ const ODD_RENAMED: &str =
 const ODD_CLOSE: &str =
     r#"{"path":"\u00e4\/b","deep":{"z":1.10,"a":[1e3,123456789012345678901234567890]},"limit":3}"#;
 
+const NAMED: &str = "[servers.mem-agent.tools.store_memory]\nname = 'remember'";
+const HIDDEN: &str = "[servers.mem-agent.tools.store_memory.args.limit]\nhide = true";
+const DEFAULT: &str = "[servers.mem-agent.tools.store_memory.args.limit]\ndefault = 5";
+const PINNED: &str = "[servers.mem-agent.tools.store_memory.args.path]\npin = '/safe'";
+
 const SHAPES: &[Shape] = &[
     shape("", FULL, ODD, ODD),
-    shape("[servers.mem-agent.tools.store_memory]\nname = 'remember'", "remember", ODD, ODD),
+    shape(NAMED, "remember", ODD, ODD),
     // Its full name stays good.
-    shape("[servers.mem-agent.tools.store_memory]\nname = 'remember'", FULL, ODD, ODD),
+    shape(NAMED, FULL, ODD, ODD),
     shape("[servers.mem-agent]\ntag = '[Mem] '", FULL, ODD, ODD),
     shape("[servers.mem-agent.tools.store_memory]\ndescription = 'Other words'", FULL, ODD, ODD),
     shape("[servers.mem-agent]\nnames = 'bare'", "store_memory", ODD, ODD),
     shape("[servers.mem-agent]\nnames = 'short'", "mem_agent_store_memory", ODD, ODD),
     shape("[present]\nnames = 'bare'", "store_memory", ODD, ODD),
     shape("[servers.mem-agent.tools.store_memory.args.path]\nrename = 'where'", FULL, ODD_RENAMED, ODD_CLOSE),
-    shape(
-        "[servers.mem-agent.tools.store_memory.args.limit]\nhide = true",
-        FULL,
-        r#"{"path":"p","any":1.0}"#,
-        r#"{"path":"p","any":1.0}"#,
-    ),
+    shape(HIDDEN, FULL, r#"{"path":"p","any":1.0}"#, r#"{"path":"p","any":1.0}"#),
     // What a model cannot see it cannot give.
-    shape(
-        "[servers.mem-agent.tools.store_memory.args.limit]\nhide = true",
-        FULL,
-        r#"{"path":"p","limit":9,"any":1.0}"#,
-        r#"{"path":"p","any":1.0}"#,
-    ),
-    shape(
-        "[servers.mem-agent.tools.store_memory.args.limit]\ndefault = 5",
-        FULL,
-        r#"{"path":"p"}"#,
-        r#"{"path":"p","limit":5}"#,
-    ),
-    shape(
-        "[servers.mem-agent.tools.store_memory.args.limit]\ndefault = 5",
-        FULL,
-        r#"{"limit":7,"path":"p"}"#,
-        r#"{"limit":7,"path":"p"}"#,
-    ),
+    shape(HIDDEN, FULL, r#"{"path":"p","limit":9,"any":1.0}"#, r#"{"path":"p","any":1.0}"#),
+    shape(DEFAULT, FULL, r#"{"path":"p"}"#, r#"{"path":"p","limit":5}"#),
+    shape(DEFAULT, FULL, r#"{"limit":7,"path":"p"}"#, r#"{"limit":7,"path":"p"}"#),
     shape(
         "[servers.mem-agent.tools.store_memory.args.limit]\ndefault = 5\nhide = true",
         FULL,
         r#"{"path":"p","limit":9}"#,
         r#"{"path":"p","limit":5}"#,
     ),
-    shape(
-        "[servers.mem-agent.tools.store_memory.args.path]\npin = '/safe'",
-        FULL,
-        r#"{"limit":1}"#,
-        r#"{"limit":1,"path":"/safe"}"#,
-    ),
-    shape(
-        "[servers.mem-agent.tools.store_memory.args.path]\npin = '/safe'",
-        FULL,
-        r#"{"path":"/etc","limit":1}"#,
-        r#"{"path":"/safe","limit":1}"#,
-    ),
+    shape(PINNED, FULL, r#"{"limit":1}"#, r#"{"limit":1,"path":"/safe"}"#),
+    shape(PINNED, FULL, r#"{"path":"/etc","limit":1}"#, r#"{"path":"/safe","limit":1}"#),
     shape(
         "[servers.mem-agent.tools.store_memory.args]\npath = {rename = 'limit_'}\nlimit = {rename = 'path_'}\n\
          mode = {pin = 'a'}\nany = {default = [1, 'x']}",

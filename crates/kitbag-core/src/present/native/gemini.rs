@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::definition::Definition;
 use super::rewrite::{Dialect, Keys, RootForm, Rules};
-use crate::names::ShownName;
 
 pub(super) const RULES: Rules =
     Rules { keys: Keys::Narrow, dialect: Dialect::Gemini, root: RootForm::Free, items: true };
@@ -20,30 +20,21 @@ pub(super) fn tools(declarations: Vec<Value>) -> Value {
     Value::Array(vec![Value::Object(tool)])
 }
 
-pub(super) fn definition(name: &ShownName, description: Option<String>, schema: Map<String, Value>) -> Value {
-    declaration(name, description, Some(("parametersJsonSchema", schema)))
+pub(super) fn definition(one: Definition<'_>) -> Value {
+    let mut tool = Map::new();
+    one.write(&mut tool, "parametersJsonSchema");
+    Value::Object(tool)
 }
 
 /// An object without properties would be refused; a function without parameters is not.
-pub(super) fn open_api(name: &ShownName, description: Option<String>, schema: Map<String, Value>) -> Value {
-    let bare = schema.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
-    declaration(name, description, (!bare).then_some(("parameters", schema)))
-}
-
-fn declaration(
-    name: &ShownName,
-    description: Option<String>,
-    schema: Option<(&str, Map<String, Value>)>,
-) -> Value {
-    let mut declaration = Map::new();
-    declaration.insert("name".to_owned(), name.as_str().into());
-    if let Some(text) = description {
-        declaration.insert("description".to_owned(), text.into());
+pub(super) fn open_api(one: Definition<'_>) -> Value {
+    let is_bare = one.schema.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
+    let mut tool = Map::new();
+    one.write(&mut tool, "parameters");
+    if is_bare {
+        tool.shift_remove("parameters");
     }
-    if let Some((field, schema)) = schema {
-        declaration.insert(field.to_owned(), Value::Object(schema));
-    }
-    Value::Object(declaration)
+    Value::Object(tool)
 }
 
 /// One schema, its parts done already, without the words that `parametersJsonSchema` does not know. What they

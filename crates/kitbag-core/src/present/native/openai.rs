@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value};
 
+use super::definition::Definition;
 use super::rewrite::{Dialect, Keys, RootForm, Rules};
-use crate::names::ShownName;
 
 pub(super) const RULES: Rules = Rules {
     keys: Keys::Any,
@@ -16,46 +16,24 @@ pub(super) const RULES: Rules = Rules {
     items: true,
 };
 
-pub(super) fn chat(
-    name: &ShownName,
-    description: Option<String>,
-    schema: Map<String, Value>,
-    strict: bool,
-) -> Value {
+pub(super) fn chat(one: Definition<'_>) -> Value {
     let mut function = Map::new();
-    define(&mut function, name, description, schema);
-    if strict {
+    let is_strict = one.is_strict;
+    one.write(&mut function, "parameters");
+    if is_strict {
         function.insert("strict".to_owned(), true.into());
     }
-    // Moved, where `json!` would copy it.
     let mut tool = Map::new();
     tool.insert("type".to_owned(), "function".into());
     tool.insert("function".to_owned(), Value::Object(function));
     Value::Object(tool)
 }
 
-pub(super) fn responses(
-    name: &ShownName,
-    description: Option<String>,
-    schema: Map<String, Value>,
-    strict: bool,
-) -> Value {
+pub(super) fn responses(one: Definition<'_>) -> Value {
     let mut tool = Map::new();
+    let is_strict = one.is_strict;
     tool.insert("type".to_owned(), "function".into());
-    define(&mut tool, name, description, schema);
-    tool.insert("strict".to_owned(), strict.into());
+    one.write(&mut tool, "parameters");
+    tool.insert("strict".to_owned(), is_strict.into());
     Value::Object(tool)
-}
-
-fn define(
-    into: &mut Map<String, Value>,
-    name: &ShownName,
-    description: Option<String>,
-    schema: Map<String, Value>,
-) {
-    into.insert("name".to_owned(), name.as_str().into());
-    if let Some(text) = description {
-        into.insert("description".to_owned(), text.into());
-    }
-    into.insert("parameters".to_owned(), Value::Object(schema));
 }

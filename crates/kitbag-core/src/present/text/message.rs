@@ -1,6 +1,6 @@
 //! What a model reads after a call.
 
-use super::{ANSWER, MARKER};
+use super::{ANSWER, ERROR, NOTE, OURS};
 use crate::text::neutral;
 
 /// What stands for an answer without words.
@@ -19,8 +19,7 @@ impl Message {
     fn new(words: &str, notes: &[String]) -> Self {
         let mut content = format!("{ANSWER}\n{words}");
         for note in notes {
-            content.push_str("\nNOTE: ");
-            content.push_str(&quoted(note));
+            content.push_str(&format!("\n{NOTE} {}", quoted(note)));
         }
         Self { role: "user", content }
     }
@@ -36,16 +35,13 @@ pub fn result(text: &str, notes: &[String]) -> Message {
 pub fn error(text: &str, notes: &[String]) -> Message {
     let words = quoted(text.trim());
     let words = if words.is_empty() { "the call failed, and no reason was given" } else { &words };
-    Message::new(&format!("ERROR: {words}"), notes)
+    Message::new(&format!("{ERROR} {words}"), notes)
 }
 
-/// The text with every line quoted that could be taken for a call or for a message of ours.
+/// The text with every line quoted that could be taken for one of ours.
 fn quoted(text: &str) -> String {
     let text = neutral(text);
-    let looks_ours = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with(MARKER) || line.starts_with(ANSWER)
-    };
+    let looks_ours = |line: &str| OURS.iter().any(|word| line.trim_start().starts_with(word));
     if !text.lines().any(looks_ours) {
         return text.into_owned();
     }

@@ -28,7 +28,7 @@ fn parts() -> Vec<Part> {
     servers().iter().map(part).collect()
 }
 
-fn view(snapshot: &Arc<Snapshot>, shapers: &BTreeMap<ServerName, Shaper>, form: Form) -> View {
+pub(crate) fn view(snapshot: &Arc<Snapshot>, shapers: &BTreeMap<ServerName, Shaper>, form: Form) -> View {
     View::new(&ViewRequest {
         snapshot,
         shapers,

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kitbag_core::catalog::{Part, Snapshot};
-use kitbag_core::model::AgentRules;
 use kitbag_core::names::Form;
-use kitbag_core::shape::{AllowAll, Shaper, View, ViewRequest};
-use kitbag_core::{Limits, ServerName, UserId};
+use kitbag_core::shape::View;
+use kitbag_core::{Limits, ServerName};
 use serde_json::Value;
 use testkit::corpus::{self, Recorded};
+
+use crate::properties::corpora;
 
 pub(crate) fn part(server: &str, definitions: &[Value]) -> Part {
     let texts: Vec<String> = definitions.iter().map(Value::to_string).collect();
@@ -32,20 +33,5 @@ fn parts(recorded: Vec<Recorded>) -> Vec<Part> {
 }
 
 pub(crate) fn view(parts: Vec<Part>) -> View {
-    let mut snapshot = Snapshot::default();
-    for part in parts {
-        snapshot = snapshot.with(part).unwrap_or(snapshot);
-    }
-    View::new(&ViewRequest {
-        snapshot: &Arc::new(snapshot),
-        shapers: &BTreeMap::new(),
-        rules: &Shaper::default(),
-        agent: &AgentRules::default(),
-        form: Form::Full,
-        user: &UserId::local(),
-        permit: &AllowAll,
-        local: None,
-        before: None,
-    })
-    .unwrap()
+    corpora::view(&Arc::new(Snapshot::default().with_all(parts)), &BTreeMap::new(), Form::Full)
 }
