@@ -3,10 +3,11 @@
 //! Two tasks: one writes, one reads, and the reader never waits for the writer, so a full pipe cannot stop
 //! answers from coming in. Results are handed on as the bytes received.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::future::poll_fn;
+use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -16,13 +17,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::ask::Asked;
-use super::channel::{Closed, Outgoing, Shortcut, Sink, Source};
+use super::channel::{Closed, Outgoing, Sink, Source};
 use super::message::NotAMessage;
 use super::wire::{self, Line, Params, Speech};
 
+mod pending;
 mod questions;
 mod tasks;
 
+use pending::{Outcome, Pending, Slot};
 pub(crate) use tasks::remote;
 
 #[cfg(test)]
@@ -133,60 +136,6 @@ pub(crate) enum RequestError {
     },
 }
 
-/// What a call waits for.
-enum Outcome {
-    Result(Box<RawValue>),
-    Error(RequestError),
-}
-
-struct Slot {
-    reply: oneshot::Sender<Outcome>,
-    voice: Voice,
-    /// Whether any byte may have left.
-    sent: bool,
-    /// When the server last said something about it.
-    heard: Instant,
-    /// Questions of the server that wait for an answer of ours. Meanwhile it is not the server that is silent.
-    questions: usize,
-    clocks: Clocks,
-}
-
-impl Slot {
-    fn deadline(&self) -> Instant {
-        let total = self.clocks.from + self.clocks.total;
-        if self.questions == 0 { total.min(self.heard + self.clocks.idle) } else { total }
-    }
-}
-
-/// Our own ids need no defence against being chosen to collide.
-#[derive(Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u64(self.0.rotate_left(8) ^ u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        self.0 = id.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-#[derive(Default)]
-struct Pending {
-    slots: HashMap<u64, Slot, BuildHasherDefault<IdHasher>>,
-    closed: Option<Closed>,
-    /// When to look for calls that took too long. It may be too early, never too late, so that a call that
-    /// does not end sooner than those before it costs no timer.
-    alarm: Option<Instant>,
-    /// The way past the writer for a call that is alone.
-    shortcut: Option<Box<dyn Shortcut>>,
-}
-
 struct Shared {
     next: AtomicU64,
     pending: Mutex<Pending>,
@@ -265,25 +214,32 @@ impl Peer {
         voice: Voice,
     ) -> Result<Box<RawValue>, RequestError> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let line = wire::request(id, method, params, speech.into());
-        let (reply, answer) = oneshot::channel();
-        let mut slot = Slot { reply, voice, sent: false, heard: clocks.from, questions: 0, clocks };
+        let speech = speech.into();
+        let line = |spare| wire::request(spare, id, method, params, speech);
+        let slot = Slot { waker: None, voice, sent: false, heard: clocks.from, questions: 0, clocks };
         let mut ticket = Ticket { peer: self, id, method, done: false };
-        if let Err(alone) = self.0.send_alone(id, &line, slot)? {
-            slot = alone;
+        if let Some((slot, line)) = self.0.send_alone(id, line, slot)? {
             let room = self.room(clocks).await?;
             self.0.wait_for(&mut self.0.lock(), id, slot)?;
             self.0.unwritten.fetch_add(1, Ordering::SeqCst);
             room.send(Outgoing { id: Some(id), line });
         }
-        let outcome = match answer.await {
-            Ok(Outcome::Result(result)) => Ok(result),
-            Ok(Outcome::Error(error)) => Err(error),
-            Err(_) => Err(RequestError::Lost(self.why_closed())),
-        };
+        let outcome = poll_fn(|context| self.poll_answer(id, context)).await;
         ticket.done = true;
         self.0.tell_end();
         outcome
+    }
+
+    fn poll_answer(&self, id: u64, context: &Context<'_>) -> Poll<Outcome> {
+        let mut pending = self.0.lock();
+        if let Some(outcome) = pending.answers.remove(&id) {
+            return Poll::Ready(outcome);
+        }
+        match pending.slots.get_mut(&id) {
+            Some(slot) => slot.waker = Some(context.waker().clone()),
+            None => return Poll::Ready(Err(RequestError::Lost(self.why_closed()))),
+        }
+        Poll::Pending
     }
 
     /// Room for one line in the queue, waiting for it no longer than the call may take.
@@ -306,7 +262,7 @@ impl Peer {
     /// Sends a request whose answer nobody waits for.
     pub(crate) fn ask(&self, method: &str, params: Params<'_>, speech: impl Into<Speech>) {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        self.post(wire::request(id, method, params, speech.into()));
+        self.post(wire::request(Vec::new(), id, method, params, speech.into()));
     }
 
     /// Answers a request of the other side.
@@ -342,16 +298,20 @@ impl Peer {
         let mut pending = self.0.lock();
         let overdue: Vec<u64> =
             pending.slots.iter().filter(|(_, slot)| slot.deadline() <= now).map(|(id, _)| *id).collect();
-        let ended: Vec<(u64, Slot)> =
-            overdue.into_iter().filter_map(|id| Some((id, pending.slots.remove(&id)?))).collect();
+        let mut ended = Vec::new();
+        for id in overdue {
+            let Some(slot) = pending.slots.get(&id) else { continue };
+            let sent = slot.sent;
+            let timeout = RequestError::Timeout { after: now - slot.clocks.from, sent };
+            ended.push((id, sent, pending.answer(id, Err(timeout))));
+        }
         pending.alarm = pending.slots.values().map(Slot::deadline).min();
         drop(pending);
-        for (id, slot) in ended {
-            if slot.sent {
+        for (id, sent, waker) in ended {
+            if sent {
                 self.cancel(id);
             }
-            let timeout = RequestError::Timeout { after: now - slot.clocks.from, sent: slot.sent };
-            let _ = slot.reply.send(Outcome::Error(timeout));
+            waker.into_iter().for_each(Waker::wake);
         }
     }
 
@@ -389,7 +349,10 @@ impl Drop for Ticket<'_> {
         if self.done {
             return;
         }
-        let slot = self.peer.0.lock().slots.remove(&self.id);
+        let mut pending = self.peer.0.lock();
+        let slot = pending.slots.remove(&self.id);
+        pending.answers.remove(&self.id);
+        drop(pending);
         self.peer.0.tell_end();
         // Only what may have been received needs to be stopped, and an initialize cannot be.
         if slot.is_some_and(|slot| slot.sent) && self.method != "initialize" {
@@ -399,17 +362,29 @@ impl Drop for Ticket<'_> {
 }
 
 impl Shared {
-    /// Hands the line of a call that is alone straight over; gives the slot back when that cannot be. With
-    /// others in flight the writer does better: it hands many over at once. The writer waits for this lock
-    /// before it writes, so lines never mix.
-    fn send_alone(&self, id: u64, line: &Line, mut slot: Slot) -> Result<Result<(), Slot>, RequestError> {
+    /// Hands the line of a call that is alone straight over; gives it and the slot back when that cannot be.
+    /// With others in flight the writer does better: it hands many over at once. The writer waits for this
+    /// lock before it writes, so lines never mix.
+    fn send_alone(
+        &self,
+        id: u64,
+        line: impl FnOnce(Vec<u8>) -> Line,
+        mut slot: Slot,
+    ) -> Result<Option<(Slot, Line)>, RequestError> {
         let mut pending = self.lock();
         let alone = pending.slots.is_empty() && self.unwritten.load(Ordering::SeqCst) == 0;
-        slot.sent = alone && pending.shortcut.as_mut().is_some_and(|shortcut| shortcut.take(&line.0));
-        if !slot.sent {
-            return Ok(Err(slot));
+        if !alone || pending.shortcut.is_none() {
+            drop(pending);
+            return Ok(Some((slot, line(Vec::new()))));
         }
-        self.wait_for(&mut pending, id, slot).map(Ok)
+        let Line(mut line) = line(mem::take(&mut pending.spare));
+        slot.sent = pending.shortcut.as_mut().is_some_and(|shortcut| shortcut.take(&line));
+        if !slot.sent {
+            return Ok(Some((slot, Line(line))));
+        }
+        line.clear();
+        pending.spare = line;
+        self.wait_for(&mut pending, id, slot).map(|()| None)
     }
 
     /// Takes note of a call, unless the conversation is over.
@@ -435,15 +410,12 @@ impl Shared {
         let mut pending = self.lock();
         let closed = pending.closed.get_or_insert(closed).clone();
         pending.shortcut = None;
-        for (_, slot) in pending.slots.drain() {
-            let error = if slot.sent {
-                RequestError::Lost(closed.clone())
-            } else {
-                RequestError::NotSent(closed.clone())
-            };
-            let _ = slot.reply.send(Outcome::Error(error));
-        }
+        let waiting: Vec<(u64, bool)> = pending.slots.iter().map(|(id, slot)| (*id, slot.sent)).collect();
+        let why = |sent| if sent { RequestError::Lost } else { RequestError::NotSent };
+        let told = waiting.into_iter().map(|(id, sent)| pending.answer(id, Err(why(sent)(closed.clone()))));
+        let wakers: Vec<Waker> = told.flatten().collect();
         drop(pending);
+        wakers.into_iter().for_each(Waker::wake);
         self.over.store(true, Ordering::Release);
         self.closed.send_if_modified(|seen| seen.is_none().then(|| *seen = Some(closed)).is_some());
     }
@@ -455,11 +427,8 @@ impl Shared {
     }
 
     fn finish(&self, id: u64, outcome: Outcome) {
-        let slot = self.lock().slots.remove(&id);
-        // An answer nobody waits for: given twice, too late, or to a question never asked.
-        if let Some(slot) = slot {
-            let _ = slot.reply.send(outcome);
-        }
+        let waker = self.lock().answer(id, outcome);
+        waker.into_iter().for_each(Waker::wake);
     }
 
     fn note(&self, method: &str, params: &RawValue) -> bool {

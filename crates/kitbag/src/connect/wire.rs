@@ -49,10 +49,11 @@ impl From<Era> for Speech {
     }
 }
 
-/// A request of ours. The progress token is the id, so that a note finds its call without a table.
-pub(crate) fn request(id: u64, method: &str, params: Params<'_>, speech: Speech) -> Line {
+/// A request of ours, written into `line`. The progress token is the id, so that a note finds its call without a
+/// table.
+pub(crate) fn request(mut line: Vec<u8>, id: u64, method: &str, params: Params<'_>, speech: Speech) -> Line {
     let size: usize = params.iter().map(|(key, value)| key.len() + value.as_given().len() + 6).sum();
-    let mut line = Vec::with_capacity(size + method.len() + 320);
+    line.reserve(size + method.len() + 320);
     let mut digits = [0; 20];
     let id = decimal(id, &mut digits);
     push(&mut line, r#"{"jsonrpc":"2.0","id":"#);

@@ -11,7 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::ask::Ask;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::message::{Message, NotAMessage, decode, sniff_id};
-use super::{Inbound, LAST_WORDS, Outcome, Peer, RequestError, Shared};
+use super::{Inbound, LAST_WORDS, Peer, RequestError, Shared};
 
 /// Comes when the conversation is over.
 type Ended = oneshot::Receiver<()>;
@@ -115,7 +115,7 @@ pub(super) async fn read(
         match incoming {
             Incoming::Closed(closed) => break (closed, true),
             Incoming::Line(line) => take(line, &peer, &*inbound),
-            Incoming::Failed { id, error } => shared.finish(id, Outcome::Error(error)),
+            Incoming::Failed { id, error } => shared.finish(id, Err(error)),
             // Half an answer is none: its call is lost, and may be one to make again.
             Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => {
                 inbound.noise(rest, NotAMessage::Noise)
@@ -123,7 +123,7 @@ pub(super) async fn read(
             Incoming::Rest(rest) => take(rest, &peer, &*inbound),
             Incoming::Oversized { head, tail, length } => {
                 if let Some(id) = sniff_id(head, tail) {
-                    shared.finish(id, Outcome::Error(RequestError::TooLarge { length, limit: limits.line }));
+                    shared.finish(id, Err(RequestError::TooLarge { length, limit: limits.line }));
                 }
             }
         }
@@ -137,10 +137,8 @@ pub(super) async fn read(
 fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
     let shared = &peer.0;
     match decode(line, shared.limits.depth) {
-        Ok(Message::Answer { id, outcome: Ok(result) }) => {
-            shared.finish(id, Outcome::Result(result.to_owned()))
-        }
-        Ok(Message::Answer { id, outcome: Err(error) }) => shared.finish(id, Outcome::Error(remote(error))),
+        Ok(Message::Answer { id, outcome: Ok(result) }) => shared.finish(id, Ok(result.to_owned())),
+        Ok(Message::Answer { id, outcome: Err(error) }) => shared.finish(id, Err(remote(error))),
         Ok(Message::Notification { method, params }) => {
             if !params.is_some_and(|params| shared.note(&method, params)) {
                 inbound.notification(&method, params);
@@ -164,7 +162,7 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
             };
             let id = if is_meant { sniff_id(line, line) } else { None };
             match id {
-                Some(id) => shared.finish(id, Outcome::Error(RequestError::BadAnswer(why.to_string()))),
+                Some(id) => shared.finish(id, Err(RequestError::BadAnswer(why.to_string()))),
                 None => inbound.noise(line, why),
             }
         }

@@ -4,7 +4,7 @@ use std::sync::Mutex as StdMutex;
 
 use tokio::sync::Semaphore;
 
-use super::super::channel::{Incoming, Unsent};
+use super::super::channel::{Incoming, Shortcut, Unsent};
 use super::*;
 
 /// Takes batches only as far as it is allowed to, and notes what it took.
@@ -218,4 +218,30 @@ async fn only_a_call_that_is_alone_goes_past_the_queue() {
     // Once all is written the way is free again.
     let _ = ask(&stage, "third", 50).await;
     assert!(stage.written.lock().unwrap().concat().contains("past: "));
+}
+
+/// Nothing is kept for a caller who went away, whether before the answer came or just after.
+#[tokio::test]
+async fn an_answer_that_nobody_took_is_not_kept() {
+    let stage = staged(Open);
+    for (id, line) in [
+        (1, r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+        (2, r#"{"jsonrpc":"2.0","id":2,"error":{"code":1,"message":"no"}}"#),
+    ] {
+        let mut call = Box::pin(ask(&stage, "x", 60_000));
+        assert!(futures_util::poll!(&mut call).is_pending());
+        stage.says.send(Said::Line(line)).await.unwrap();
+        while !stage.peer.0.lock().answers.contains_key(&id) {
+            tokio::task::yield_now().await;
+        }
+        drop(call);
+        let pending = stage.peer.0.lock();
+        assert!(pending.slots.is_empty() && pending.answers.is_empty());
+    }
+    drop(Box::pin(ask(&stage, "x", 60_000)));
+    stage.says.send(Said::Line(r#"{"jsonrpc":"2.0","id":2,"result":{}}"#)).await.unwrap();
+    assert!(ask(&stage, "last", 50).await.is_err());
+    assert!(stage.peer.0.lock().answers.is_empty(), "an answer to nobody");
+    let written = stage.written.lock().unwrap().concat();
+    assert!(!written.contains("cancelled"), "what was answered need not be stopped: {written}");
 }
