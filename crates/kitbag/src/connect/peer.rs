@@ -287,9 +287,10 @@ impl Peer {
         self.0.over.load(Ordering::Acquire)
     }
 
-    /// Calls in flight.
+    /// Calls in flight, up to the moment in which whoever waits has taken the answer.
     pub(crate) fn in_flight(&self) -> usize {
-        self.0.lock().slots.len()
+        let pending = self.0.lock();
+        pending.slots.len() + pending.answers.len()
     }
 
     /// Ends every call whose time is up, tells the server, and sets the alarm for the next.
