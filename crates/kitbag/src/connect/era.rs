@@ -65,6 +65,8 @@ pub struct Greeting {
 pub(crate) enum OpeningError {
     /// The server speaks the other era: try that.
     OtherEra,
+    /// It failed inside, as a server of either era may: try the other.
+    Unwell,
     /// It speaks no version we know.
     Refused(String),
     /// The request itself failed.
@@ -135,6 +137,7 @@ fn discover_failed(error: RequestError) -> OpeningError {
     match error {
         RequestError::Remote { code: -32022, raw, .. } => unsupported(&supported(&raw)),
         RequestError::Remote { code: -32021 | -32020, .. } => OpeningError::Request(error),
+        RequestError::Remote { code: -32603, .. } => OpeningError::Unwell,
         RequestError::Remote { .. } => OpeningError::OtherEra,
         _ => OpeningError::Request(error),
     }

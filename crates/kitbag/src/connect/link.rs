@@ -391,8 +391,8 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
         tokio::select! {
             biased;
             closed = session.peer.closed() => return closed.to_string(),
-            () = session.changed.notified() => {}
-            () = too_old(inner) => {}
+            () = session.changed.notified(), if failures == 0 || least.is_zero() => {}
+            () = too_old(inner), if failures == 0 => {}
             () = another_try(failures, least, limits) => {}
         }
         // Quiet for a while: the next change is news again.

@@ -31,6 +31,8 @@ pub struct ToolList {
     pub truncated: Option<String>,
     /// Whether that was by an error in the middle.
     pub broke_off: bool,
+    /// How long the server asked to be left alone then.
+    pub(crate) wait: Duration,
     /// How long it holds, if its server says so.
     pub ttl: Option<Duration>,
 }
@@ -72,6 +74,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             Err(error) if !list.tools.is_empty() => {
                 list.truncated = Some(format!("the list broke off: {error}"));
                 list.broke_off = true;
+                list.wait = error.wait();
                 return Ok(list);
             }
             Err(error) => return Err(error),

@@ -174,7 +174,7 @@ impl Opener<'_> {
         let budget = self.limits.probe.min(self.limits.wait_stdio / 2);
         match era::discover(&started.peer, self.offers, Clocks::of(budget)).await {
             Ok(greeting) => Ok(started.agreed(greeting)),
-            Err(OpeningError::OtherEra) => {
+            Err(OpeningError::OtherEra | OpeningError::Unwell) => {
                 let clocks = until(deadline);
                 let greeting = era::initialize(&started.peer, self.offers, clocks).await;
                 greeting
@@ -342,7 +342,7 @@ enum Opening {
 impl From<OpeningError> for Opening {
     fn from(error: OpeningError) -> Self {
         match error {
-            OpeningError::OtherEra => Self::OtherEra,
+            OpeningError::OtherEra | OpeningError::Unwell => Self::OtherEra,
             OpeningError::Refused(theirs) => Self::Failed(OpenError::Final(era::refusal(&theirs))),
             OpeningError::Request(RequestError::Remote { code, message, .. }) => {
                 Self::Failed(OpenError::Final(format!("the handshake was refused: {message} (code {code})")))

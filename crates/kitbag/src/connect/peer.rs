@@ -7,7 +7,7 @@ use std::future::poll_fn;
 use std::mem;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde_json::value::RawValue;
@@ -164,6 +164,16 @@ pub(crate) struct Bounds {
     pub(crate) questions: usize,
 }
 
+impl RequestError {
+    /// How long the server asks to be left alone.
+    pub(crate) fn wait(&self) -> Duration {
+        match self {
+            Self::Http { wait, .. } => wait.unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
 /// A conversation. Clones share it; it ends with its channel.
 #[derive(Clone)]
 pub(crate) struct Peer(Arc<Shared>);
@@ -301,18 +311,17 @@ impl Peer {
             pending.slots.iter().filter(|(_, slot)| slot.deadline() <= now).map(|(id, _)| *id).collect();
         let mut ended = Vec::new();
         for id in overdue {
-            let Some(slot) = pending.slots.get(&id) else { continue };
-            let sent = slot.sent;
-            let timeout = RequestError::Timeout { after: now - slot.clocks.from, sent };
-            ended.push((id, sent, pending.answer(id, Err(timeout))));
+            let why =
+                |slot: &Slot| Err(RequestError::Timeout { after: now - slot.clocks.from, sent: slot.sent });
+            ended.extend(pending.answer(id, why).map(|slot| (id, slot)));
         }
         pending.alarm = pending.slots.values().map(Slot::deadline).min();
         drop(pending);
-        for (id, sent, waker) in ended {
-            if sent {
+        for (id, slot) in ended {
+            if slot.sent {
                 self.cancel(id);
             }
-            waker.into_iter().for_each(Waker::wake);
+            slot.wake();
         }
     }
 
@@ -411,14 +420,17 @@ impl Shared {
         let mut pending = self.lock();
         let closed = pending.closed.get_or_insert(closed).clone();
         pending.shortcut = None;
-        let waiting: Vec<(u64, bool)> = pending.slots.iter().map(|(id, slot)| (*id, slot.sent)).collect();
-        let why = |sent| if sent { RequestError::Lost } else { RequestError::NotSent };
-        let told = waiting.into_iter().map(|(id, sent)| pending.answer(id, Err(why(sent)(closed.clone()))));
-        let wakers: Vec<Waker> = told.flatten().collect();
+        let waiting: Vec<u64> = pending.slots.keys().copied().collect();
+        let why = |slot: &Slot| {
+            let error = if slot.sent { RequestError::Lost } else { RequestError::NotSent };
+            Err(error(closed.clone()))
+        };
+        let ended: Vec<Slot> = waiting.into_iter().filter_map(|id| pending.answer(id, why)).collect();
         drop(pending);
-        wakers.into_iter().for_each(Waker::wake);
         self.over.store(true, Ordering::Release);
-        self.closed.send_if_modified(|seen| seen.is_none().then(|| *seen = Some(closed)).is_some());
+        self.closed.send_if_modified(|seen| seen.is_none().then(|| *seen = Some(closed.clone())).is_some());
+        // Whoever wakes must find it closed.
+        ended.into_iter().for_each(Slot::wake);
     }
 
     fn tell_end(&self) {
@@ -428,8 +440,8 @@ impl Shared {
     }
 
     fn finish(&self, id: u64, outcome: Outcome) {
-        let waker = self.lock().answer(id, outcome);
-        waker.into_iter().for_each(Waker::wake);
+        let slot = self.lock().answer(id, |_| outcome);
+        slot.into_iter().for_each(Slot::wake);
     }
 
     fn note(&self, method: &str, params: &RawValue) -> bool {

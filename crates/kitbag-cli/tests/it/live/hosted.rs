@@ -61,6 +61,13 @@ impl Hosted {
         self.hosts.borrow_mut().get_mut(name).unwrap().start_again();
     }
 
+    /// The same as another server.
+    pub(crate) fn again_with(&self, name: &str, args: &[&str]) {
+        let events = self.farm.diary(name);
+        let args = [&["--events", events.to_str().unwrap()], args].concat();
+        self.hosts.borrow_mut().get_mut(name).unwrap().start_again_with(&args);
+    }
+
     /// Ends all links; the servers live on.
     pub(crate) async fn close(&self, kit: Kitbag) {
         let began = Instant::now();

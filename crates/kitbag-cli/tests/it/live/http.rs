@@ -106,7 +106,8 @@ async fn t15_over_http_the_era_is_found_by_the_answer_and_remembered() {
 /// good.
 #[tokio::test]
 async fn t15_a_probe_that_is_cut_is_not_remembered() {
-    for fault in ["rst", "fin", "half", "500", "503", "500,error", "rst,both", "503,error,both"] {
+    let faults = ["rst", "fin", "half", "500", "503", "500,error", "unwell", "rst,both", "503,error,both"];
+    for fault in faults {
         let hosted = Hosted::of("x", &["--era", "both", "--fault", &format!("h20:{fault}")]);
         let kit = hosted.farm.open(calm()).await;
         kit.reaches("x", LinkState::Ready).await;
@@ -147,6 +148,34 @@ async fn t15_a_probe_that_hangs_is_not_repeated_and_not_remembered() {
         let eras = hosted.farm.house.path("kit/cache/eras.json");
         assert!(!eras.exists(), "{:?} {:#?}", std::fs::read_to_string(&eras), hosted.requests("x"));
     }
+}
+
+/// What was remembered of a newer server is forgotten when it has become an older one that cannot be asked.
+#[tokio::test]
+async fn t15_a_server_that_became_older_and_hangs_is_not_asked_at_every_start() {
+    let hosted = Hosted::of("x", &["--era", "modern"]);
+    let eras = hosted.farm.house.path("kit/cache/eras.json");
+    let mut limits = calm();
+    limits.probe = Duration::from_millis(300);
+    let kit = hosted.farm.open(limits.clone()).await;
+    kit.lives("x").await;
+    hosted.close(kit).await;
+    assert!(std::fs::read_to_string(&eras).unwrap().contains("modern"));
+    hosted.again_with("x", &["--era", "legacy", "--stateless", "--legacy-probe", "silent"]);
+    let kit = hosted.farm.open(limits).await;
+    kit.lives("x").await;
+    hosted.crash("x");
+    let again = async {
+        kit.reaches("x", LinkState::Reconnecting).await;
+        hosted.again("x");
+    };
+    let probes = || hosted.requests("x").iter().filter(|line| line.contains("server/discover")).count();
+    let before = probes();
+    let (called, ()) = tokio::join!(kit.ask("x", "add", json!({"a": 1, "b": 1})), again);
+    called.unwrap();
+    assert_eq!(probes(), before, "asked again in the same run");
+    hosted.close(kit).await;
+    assert!(!std::fs::read_to_string(&eras).unwrap().contains("modern"));
 }
 
 #[tokio::test]

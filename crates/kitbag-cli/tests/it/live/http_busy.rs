@@ -7,7 +7,7 @@ use kitbag::connect::LinkState;
 use serde_json::json;
 
 use super::farm::Use as _;
-use super::{Hosted, calm};
+use super::{Hosted, calm, until};
 
 /// Opens a server that is busy at first, with these bounds of the back-off; how long that took.
 async fn opened(fault: &str, first: Duration, most: Duration) -> Duration {
@@ -31,7 +31,7 @@ async fn opened(fault: &str, first: Duration, most: Duration) -> Duration {
 #[tokio::test]
 async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
     let (brief, long) = (Duration::from_millis(1), Duration::from_secs(30));
-    for fault in ["h19:1", "h19:1,429"] {
+    for fault in ["h19:1", "h19:1,429", "h19:1,error", "h19:1,429,error"] {
         let took = opened(fault, brief, long).await;
         assert!(Duration::from_secs(1) <= took && took < Duration::from_secs(10), "{fault}: {took:?}");
     }
@@ -60,6 +60,7 @@ async fn what_cannot_be_read_is_no_wish() {
 async fn a_call_that_comes_too_often_is_told_when_to_come_back() {
     for (mode, said) in [
         ("429,call", "; try again in 1 s"),
+        ("429,call,error", "; try again in 1 s"),
         ("429,call,long", "; try again in 86400 s"),
         ("429,call,date", "; try again in "),
         ("429,call,junk", ""),
@@ -92,13 +93,46 @@ async fn a_call_that_may_have_been_made_is_not_told_to_come_back() {
 
 #[tokio::test]
 async fn a_list_that_is_asked_for_too_often_is_asked_for_again_later() {
-    let hosted = Hosted::of("x", &["--fault", "h19:1,429,list"]);
-    let kit = hosted.farm.start(calm());
+    for (fault, said) in [
+        ("h19:1,429,list", "tools cannot be listed: refused: answered 429"),
+        ("h19:1,429,list,error", "tools cannot be listed: refused: answered 429"),
+        ("h19:1,503,list", "tools cannot be listed: refused: answered 503"),
+        ("h19:1,503,list,error", "tools cannot be listed: refused: answered 503"),
+        ("h19:1,429,page", "tool list cut short: the list broke off: refused: answered 429"),
+    ] {
+        let hosted = Hosted::of("x", &["--era", "legacy", "--page", "5", "--fault", fault]);
+        let mut limits = calm();
+        (limits.restart_first, limits.restart_most) = (Duration::from_millis(1), Duration::from_secs(30));
+        let began = Instant::now();
+        let kit = hosted.farm.start(limits);
+        let link = kit.on("x");
+        let whole = || 15 < link.tools().tools.len() && link.status().state == LinkState::Ready;
+        assert!(until(Duration::from_secs(10), whole).await, "{fault}: {:?}", link.status());
+        assert!(Duration::from_secs(1) <= began.elapsed(), "{fault}");
+        kit.lives("x").await;
+        hosted.close(kit).await;
+        let log = hosted.farm.log("x");
+        assert_eq!(log.lines().count(), 1, "{fault}: {log}");
+        assert!(log.starts_with(&format!("WARNING {said}")), "{fault}: {log}");
+        // Who says when to come back has not forgotten us.
+        assert_eq!(hosted.farm.count("x", "session"), 1, "{fault}");
+    }
+}
+
+/// A list that timed out or came too early is asked for again, and neither an old one's time nor a storm of news
+/// makes that sooner than the server wants it.
+#[tokio::test]
+async fn a_busy_server_is_not_asked_sooner_because_its_list_is_old() {
+    let hosted = Hosted::of("x", &["--era", "modern", "--fault", "h19:1000,429,list,long"]);
+    let mut limits = calm();
+    limits.refresh = Duration::from_millis(5);
+    (limits.restart_first, limits.restart_most) = (Duration::from_millis(1), Duration::from_millis(700));
+    let kit = hosted.farm.start(limits);
     kit.reaches("x", LinkState::Degraded).await;
-    kit.reaches("x", LinkState::Ready).await;
-    kit.lives("x").await;
+    let began = Instant::now();
+    until(Duration::from_secs(2), || false).await;
+    let lists = hosted.requests("x").iter().filter(|line| line.contains("mcp-method=tools/list")).count();
+    let most = 2 + began.elapsed().as_millis() / 700;
+    assert!(2 <= lists && lists as u128 <= most, "{lists} of {most}");
     hosted.close(kit).await;
-    let log = hosted.farm.log("x");
-    assert_eq!(log.lines().count(), 1, "{log}");
-    assert!(log.starts_with("WARNING tools cannot be listed: refused: answered 429"), "{log}");
 }

@@ -20,9 +20,10 @@ fn with_secrets(url: &str) -> String {
 }
 
 /// Opens one address until it is known what is wrong; the one line of its log.
-async fn line(hosted: &Hosted, url: &str) -> String {
+async fn line(hosted: &Hosted, url: &str, wait: Duration) -> String {
     hosted.enter("x", url, &json!({}));
     let mut limits = hasty();
+    limits.wait_http = wait;
     // A hundred pages take a busy machine a while.
     limits.wait_list = Duration::from_secs(4);
     // The second try is not this test's.
@@ -45,7 +46,9 @@ async fn line(hosted: &Hosted, url: &str) -> String {
 
 /// One row: the address, what the line begins with, what it says of the address, and the root.
 async fn row(hosted: &Hosted, url: &str, begins: &str, root: &str) {
-    says(&line(hosted, &with_secrets(url)).await, url, begins, root);
+    // Only who waits for nothing is not to wait for long.
+    let wait = if begins.contains("timeout") { Duration::from_millis(1500) } else { Duration::from_secs(4) };
+    says(&line(hosted, &with_secrets(url), wait).await, url, begins, root);
 }
 
 #[track_caller]
@@ -62,7 +65,8 @@ async fn s4_6_the_matrix_of_failures_is_one_line_each() {
     let hosted = Hosted::new;
     // One that stands in the file like this would not get past reading it.
     let malformed = "http://127.0.0.1:99999/mcp";
-    let said = line(&hosted(), &format!("${{NO_SUCH:-{}}}", with_secrets(malformed))).await;
+    let said =
+        line(&hosted(), &format!("${{NO_SUCH:-{}}}", with_secrets(malformed)), Duration::from_secs(4)).await;
     says(&said, malformed, "ERROR cannot connect: invalid url: ", "port");
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     row(&hosted(), &format!("http://{free}/mcp"), "ERROR cannot connect: connection: ", "refused").await;

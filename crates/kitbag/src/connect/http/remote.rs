@@ -194,9 +194,10 @@ impl Remote {
         Refusal { status, body, challenge, wait }
     }
 
-    /// A refusal as the outcome of a request.
+    /// A refusal as the outcome of a request. One for being busy is that, whatever error is in it.
     pub(crate) fn refused(&self, refusal: &Refusal) -> Trouble {
-        refusal.error().map_or_else(|| self.said(refusal), Trouble::Said)
+        let error = refusal.error().filter(|_| !refusal.is_busy());
+        error.map_or_else(|| self.said(refusal), Trouble::Said)
     }
 
     /// The same by its status alone, whatever error of the protocol is in it.
@@ -230,6 +231,12 @@ impl Refusal {
         error_in(&self.body)
     }
 
+    /// Whether the server has no time: it says so, or when it will have.
+    fn is_busy(&self) -> bool {
+        let is_away = self.status == StatusCode::SERVICE_UNAVAILABLE;
+        self.status == StatusCode::TOO_MANY_REQUESTS || is_away && self.wait.is_some()
+    }
+
     /// Whether the error in it names this request.
     pub(crate) fn names(&self, id: Option<u64>) -> bool {
         #[derive(Deserialize)]
@@ -242,7 +249,9 @@ impl Refusal {
     /// Whether it may mean that a session is gone, in one of the ways servers say so.
     pub(crate) fn doubts_the_session(&self) -> bool {
         match self.status {
-            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => true,
+            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED => true,
+            // Who says when to come back remembers us.
+            StatusCode::SERVICE_UNAVAILABLE => self.wait.is_none(),
             StatusCode::INTERNAL_SERVER_ERROR | StatusCode::FORBIDDEN => {
                 self.body.to_ascii_lowercase().windows(7).any(|word| word == b"session")
             }

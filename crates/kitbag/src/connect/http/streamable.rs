@@ -231,13 +231,14 @@ impl Shared {
     /// Takes one line to the server and everything that comes back to the reader.
     async fn carry(self: Arc<Self>, line: Vec<u8>, about: About, landing: Landing) {
         let exchange = async {
-            if let Some(closed) = self.why_over() {
-                return Err(Trouble::Unreachable(closed.0));
-            }
             if about.method == "tools/call" && !about.is_modern {
                 self.until_it_overhears().await;
             }
             let _room = self.room.acquire().await;
+            // After all waiting: it may have been given up meanwhile.
+            if let Some(closed) = self.why_over() {
+                return Err(Trouble::Unreachable(closed.0));
+            }
             self.exchange(line, &about).await
         };
         let outcome = tokio::select! {

@@ -10,6 +10,9 @@ use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::Env;
 
+#[cfg(test)]
+mod tests;
+
 /// What is named in place of the system's own; nothing, as a rule.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trust {
@@ -20,11 +23,12 @@ pub(crate) struct Trust {
 impl Trust {
     /// By the variables that every program reads for it.
     pub(crate) fn of(env: &Env) -> Self {
+        let path = |text: &str| env.path(text, env.cwd());
         let folders = env.filled("SSL_CERT_DIR").map(std::env::split_paths).into_iter().flatten();
-        Self {
-            file: env.filled("SSL_CERT_FILE").map(|file| env.path(file, env.cwd())),
-            folders: folders.map(|folder| env.cwd().join(folder)).collect(),
-        }
+        // Nothing between two colons is not the working folder, where anybody's files may lie.
+        let folders =
+            folders.filter_map(|folder| folder.to_str().filter(|folder| !folder.is_empty()).map(path));
+        Self { folders: folders.collect(), file: env.filled("SSL_CERT_FILE").map(path) }
     }
 
     /// Certificates are checked as the system does, or against what is named.

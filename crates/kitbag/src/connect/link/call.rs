@@ -18,6 +18,9 @@ use super::super::peer::{Clocks, Note, RequestError, Voice};
 use super::super::wire::Param;
 use super::Link;
 
+/// The longest that anybody is told to wait.
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
 /// A call to a tool, by the server's own name for it.
 pub struct Call<'a> {
     /// The tool.
@@ -98,7 +101,8 @@ impl Link {
         let mut message = session.redactor.line(error.to_string().as_bytes());
         // Only where it was certainly not carried out: anything else must not be tried again just like that.
         if let RequestError::Http { status: 429, wait: Some(wait), .. } = &error {
-            message.push_str(&format!("; try again in {} s", wait.as_secs()));
+            let seconds = (*wait).min(DAY).as_secs_f64().ceil();
+            message.push_str(&format!("; try again in {seconds} s"));
         }
         let kind = match error {
             RequestError::NotSent(_) => ErrorKind::Unavailable,

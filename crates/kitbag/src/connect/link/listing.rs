@@ -71,23 +71,31 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
     match list::tools(&session.peer, session.greeting.era, &inner.around.limits).await {
         Err(_) if session.peer.is_closed() => Listed::Done,
         Ok(list) => {
+            let broke_off = list.broke_off.then_some(list.wait);
             take(inner, session, list);
-            Listed::Done
+            broke_off.map_or(Listed::Done, |wait| Listed::Broken { wait })
         }
         // The last good list stays.
         Err(error) => {
             let text = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
             warn(inner, session, Matter::of(&error), &text);
             inner.state(LinkState::Degraded, Some(text));
+            let wait = error.wait();
             match error {
-                RequestError::Broken(_) => Listed::Broken { wait: Duration::ZERO },
-                RequestError::Http { status: 429 | 500.., wait, .. } => {
-                    Listed::Broken { wait: wait.unwrap_or_default() }
-                }
-                _ => Listed::Done,
+                // What it says now it will say again.
+                RequestError::Remote { code: -32601, .. }
+                | RequestError::BadAnswer(_)
+                | RequestError::TooLarge { .. } => Listed::Done,
+                RequestError::Http { status: 400..500, .. } if !is_passing(&error) => Listed::Done,
+                _ => Listed::Broken { wait },
             }
         }
     }
+}
+
+/// Whether a refusal is about this moment, not about what was asked.
+fn is_passing(error: &RequestError) -> bool {
+    matches!(error, RequestError::Http { status: 408 | 425 | 429, .. })
 }
 
 /// Puts a list into the place of the one before. Half a list is worth more than none, but not more than a whole

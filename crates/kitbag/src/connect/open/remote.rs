@@ -73,10 +73,10 @@ impl Opener<'_> {
         let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(&redactor));
         let why = opened.as_ref().err().map(|error| error.text().to_owned());
         let mut said = self.tries.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(why) = why.as_ref().filter(|why| said.as_ref() != Some(*why)) {
+        if let Some(why) = why.as_ref().filter(|why| said.as_deref() != Some(matter(why))) {
             tail.remark(&format!("ERROR cannot connect: {why}"));
         }
-        *said = why;
+        *said = why.map(|why| matter(&why).to_owned());
         opened
     }
 
@@ -111,7 +111,10 @@ impl Opener<'_> {
         let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
         let configured = self.configured();
-        let known = configured.or_else(|| self.memory.get(&self.spec.fingerprint())).or(assumed);
+        let fingerprint = self.spec.fingerprint();
+        let remembered = self.memory.get(&fingerprint);
+        // What this run has learnt is newer than what was remembered.
+        let known = configured.or(assumed).or(remembered);
         let greeting = match known {
             Some(Era::Legacy) => match self.initialize(&started, place).await {
                 Err(Tried::Other(why)) if configured.is_none() => {
@@ -122,7 +125,11 @@ impl Opener<'_> {
             },
             _ => self.discover(&started, place).await,
         };
-        Ok(started.agreed(greeting?))
+        let greeting = greeting?;
+        if greeting.era == Era::Legacy && self.memory.get(&fingerprint) == Some(Era::Modern) {
+            self.memory.set(&fingerprint, None);
+        }
+        Ok(started.agreed(greeting))
     }
 
     /// Asks the modern way. Whatever only a newer server says stays with it; anything else is asked the older way.
@@ -156,6 +163,7 @@ impl Opener<'_> {
             }
             OpeningError::Request(error) if wait(&error).is_some() => return Err(tried(error, place)),
             OpeningError::OtherEra => Probed::Older,
+            OpeningError::Unwell => Probed::Unclear,
             OpeningError::Request(error) => Probed::of(&error),
         };
         let initialized = self.initialize(started, place).await;
@@ -175,7 +183,9 @@ impl Opener<'_> {
     async fn initialize(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
         let greeting = era::initialize(&started.peer, self.offers, until(place.deadline)).await;
         greeting.map_err(|error| match error {
-            OpeningError::OtherEra => Tried::Other("speaks neither era of the protocol".to_owned()),
+            OpeningError::OtherEra | OpeningError::Unwell => {
+                Tried::Other("speaks neither era of the protocol".to_owned())
+            }
             OpeningError::Refused(theirs) => Tried::Stop(OpenError::Final(era::refusal(&theirs))),
             OpeningError::Request(error) => tried(error, place),
         })
@@ -192,6 +202,11 @@ impl Opener<'_> {
         let greeting = self.initialize(&started, place).await?;
         Ok(started.agreed(greeting))
     }
+}
+
+/// What a failure is about: its class and what follows it. The server's own words may differ every time.
+fn matter(why: &str) -> &str {
+    why.match_indices(": ").nth(1).map_or(why, |(end, _)| &why[..end])
 }
 
 /// What a probe that gave no greeting says about the era.

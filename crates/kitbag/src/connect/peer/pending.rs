@@ -32,6 +32,11 @@ impl Slot {
         let total = self.clocks.from + self.clocks.total;
         if self.questions == 0 { total.min(self.heard + self.clocks.idle) } else { total }
     }
+
+    /// Wakes whoever waits, and lets go of everything it holds.
+    pub(super) fn wake(self) {
+        self.waker.into_iter().for_each(Waker::wake);
+    }
 }
 
 /// Our own ids need no defence against being chosen to collide.
@@ -70,11 +75,11 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    /// A call is answered. Whom to wake, once this is no longer locked.
-    pub(super) fn answer(&mut self, id: u64, outcome: Outcome) -> Option<Waker> {
+    /// A call is answered. Its slot is to be woken, once this is no longer locked.
+    pub(super) fn answer(&mut self, id: u64, outcome: impl FnOnce(&Slot) -> Outcome) -> Option<Slot> {
         // An answer nobody waits for: given twice, too late, or to a question never asked.
         let slot = self.slots.remove(&id)?;
-        self.answers.insert(id, outcome);
-        slot.waker
+        self.answers.insert(id, outcome(&slot));
+        Some(slot)
     }
 }

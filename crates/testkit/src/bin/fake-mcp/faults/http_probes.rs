@@ -11,9 +11,10 @@ use crate::wire::{self, code};
 
 pub(super) const FAULTS: &[Entry] = &[Entry {
     label: "h20",
-    modes: &["rst", "fin", "half", "500", "503", "error", "both"],
+    modes: &["rst", "fin", "half", "500", "503", "unwell", "error", "both"],
     about: "the first server/discover is reset (rst), closed without a byte (fin), answered in half, or refused with \
-            a status; error: with an error of the protocol in it; both: the first initialize, too",
+            a status; unwell: with 200 and an internal error; error: with an error of the protocol in it; both: the \
+            first initialize, too",
     make: |modes| {
         let initialize = AtomicBool::new(modes.has("both"));
         Arc::new(Spoilt { way: way(modes), discover: AtomicBool::new(true), initialize })
@@ -23,11 +24,13 @@ pub(super) const FAULTS: &[Entry] = &[Entry {
 enum Way {
     Shaped(Shape),
     Refused(Reply),
+    Unwell,
 }
 
 fn way(modes: &Modes<'_>) -> Way {
     match () {
         () if modes.has("fin") => Way::Shaped(Shape::Lost(How::Close)),
+        () if modes.has("unwell") => Way::Unwell,
         () if modes.has("half") => Way::Shaped(Shape::Torn(How::Close)),
         () if modes.has("500") || modes.has("503") => {
             let reply = Reply::new(if modes.has("500") { 500 } else { 503 });
@@ -65,6 +68,12 @@ impl HttpFault for Spoilt {
     fn intercept(&self, asked: &Asked<'_>, _: Option<&str>) -> Option<Reply> {
         match &self.way {
             Way::Refused(reply) if self.is_due(asked) => Some(reply.clone()),
+            Way::Unwell if self.is_due(asked) => {
+                let id =
+                    serde_json::from_slice::<serde_json::Value>(&asked.http.body).ok()?["id"].to_string();
+                let error = wire::error(&id, code::INTERNAL, "Internal error: warming up", "");
+                Some(Reply::new(200).json(error))
+            }
             _ => None,
         }
     }

@@ -52,12 +52,16 @@ pub(super) const FAULTS: &[Entry] = &[
     },
     Entry {
         label: "h19",
-        modes: &[N, "429", "503", "long", "date", "junk", "bare", "call", "list"],
+        modes: &[N, "429", "503", "long", "date", "junk", "bare", "error", "call", "list", "page"],
         about: "busy (503) for the first N (2) requests, with Retry-After 1; long: a day; date: as a date; junk: \
-                unreadable; bare: without; call: only calls; list: only lists",
+                unreadable; bare: without; error: with an error of the protocol in it; call: only calls; list: only \
+                lists; page: only further pages of lists",
         make: |modes| {
             let (status, left) = (status(modes).unwrap_or(503), AtomicUsize::new(count(modes, 2)));
-            Arc::new(Busy { reply: busy(modes), left, which: Which::of(modes), status })
+            let reply = busy(modes)(status);
+            let error = wire::error("null", code::TRANSPORT, "Too many requests", "");
+            let reply = if modes.has("error") { reply.json(error) } else { reply };
+            Arc::new(Busy { reply, left, which: Which::of(modes) })
         },
     },
 ];
@@ -75,6 +79,7 @@ fn count(modes: &Modes<'_>, default: usize) -> usize {
 enum Which {
     Calls,
     Lists,
+    Pages,
     All,
 }
 
@@ -83,6 +88,7 @@ impl Which {
         match () {
             () if modes.has("call") => Self::Calls,
             () if modes.has("list") => Self::Lists,
+            () if modes.has("page") => Self::Pages,
             () => Self::All,
         }
     }
@@ -91,6 +97,10 @@ impl Which {
         match self {
             Self::Calls => asked.is_spoilt(),
             Self::Lists => asked.method == "tools/list",
+            Self::Pages => {
+                let has_cursor = asked.http.body.windows(8).any(|word| word == b"\"cursor\"");
+                asked.method == "tools/list" && has_cursor
+            }
             Self::All => true,
         }
     }
@@ -221,10 +231,9 @@ impl HttpFault for Elsewhere {
 }
 
 struct Busy {
-    reply: fn(u16) -> Reply,
+    reply: Reply,
     left: AtomicUsize,
     which: Which,
-    status: u16,
 }
 
 impl Fault for Busy {
@@ -238,7 +247,7 @@ impl HttpFault for Busy {
         let one_less = |left: usize| left.checked_sub(1);
         let busy = self.which.holds(asked)
             && self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less).is_ok();
-        busy.then(|| (self.reply)(self.status))
+        busy.then(|| self.reply.clone())
     }
 }
 
