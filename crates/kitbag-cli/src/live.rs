@@ -30,7 +30,9 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
     if !setup.switched_on {
         return context.remark("nothing to show");
     }
-    let why = if kit.status().is_empty() && setup.catalog.is_empty() {
+    let why = if !setup.catalog.is_empty() {
+        "the catalog has no tool that is seen here"
+    } else if kit.status().is_empty() {
         "no servers are configured; `--demo` has three tools at hand"
     } else {
         "no server in use has a tool that is seen here; `kitbag status` says how they are"

@@ -107,7 +107,7 @@ fn list(
         rows.retain(|row| context.global.verbose || is_theirs(row));
         print(context, &view, &rows);
         if rows.is_empty() && kit.status().is_empty() {
-            context.remark("no servers are configured; `kitbag tools --demo` shows what it is like");
+            live::say_nothing_to_show(context, kit);
         }
     }
     context.faults(view.faults());
