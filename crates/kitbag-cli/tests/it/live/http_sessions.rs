@@ -62,6 +62,26 @@ async fn t10_a_lost_session_is_renewed_and_no_call_runs_twice() {
     }
 }
 
+/// A server that has forgotten us and says to come back later is not believed for ever.
+#[tokio::test]
+async fn t10_a_lost_session_is_renewed_though_its_server_says_to_come_back() {
+    for older in [&[][..], &["--sse"]] {
+        let hosted = Hosted::of("x", &[&["--era", "legacy", "--fault", "h05:3,503,wait"], older].concat());
+        let kit = hosted.farm.open(calm()).await;
+        let mut good = 0;
+        for round in 0..12 {
+            match kit.ask("x", "count", json!({"token": format!("t-{round}")})).await {
+                Ok(_) => good += 1,
+                Err(error) => assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}"),
+            }
+        }
+        // Three in each session, and at most two to find out that it is over.
+        assert!(6 <= good, "{older:?}: {good} of 12");
+        assert!(2 <= hosted.farm.count("x", "session"), "{older:?}");
+        hosted.close(kit).await;
+    }
+}
+
 #[tokio::test]
 async fn t10_a_server_that_is_started_anew_goes_on_being_used() {
     for args in [&["--era", "legacy"][..], &["--era", "modern"], &["--era", "legacy", "--sse"]] {

@@ -13,13 +13,16 @@ pub(crate) struct Doubt {
     renewed: Arc<AtomicBool>,
     /// Whether anything has succeeded in this session.
     proven: AtomicBool,
+    /// Whether it was refused for lack of time since something last succeeded.
+    busy: AtomicBool,
     /// Whether it was given up: whatever else is refused in it is refused for that.
     given_up: AtomicBool,
 }
 
 impl Doubt {
     pub(crate) fn new(renewed: Arc<AtomicBool>) -> Self {
-        Self { renewed, proven: AtomicBool::new(false), given_up: AtomicBool::new(false) }
+        let no = || AtomicBool::new(false);
+        Self { renewed, proven: no(), busy: no(), given_up: no() }
     }
 
     /// A request succeeded.
@@ -30,17 +33,20 @@ impl Doubt {
             _ => {}
         }
         self.proven.store(true, Ordering::Relaxed);
+        self.busy.store(false, Ordering::Relaxed);
     }
 
     /// Whether the session is to be given up because of this refusal. Once for calls, else one that is always
     /// refused would cost a session each time; for anything else only if the session was good before.
     pub(crate) fn arises(&self, method: &str, refusal: &Refusal) -> bool {
-        let arises = refusal.doubts_the_session()
-            && (self.given_up.load(Ordering::Relaxed)
-                || match method {
-                    "tools/call" => !self.renewed.swap(true, Ordering::Relaxed),
-                    _ => self.proven.load(Ordering::Relaxed),
-                });
+        // Who says when to come back remembers us; who says so again and again may just have forgotten.
+        let is_patient = refusal.is_busy() && !self.busy.swap(true, Ordering::Relaxed);
+        let is_due = || match method {
+            _ if is_patient => false,
+            "tools/call" => !self.renewed.swap(true, Ordering::Relaxed),
+            _ => self.proven.load(Ordering::Relaxed),
+        };
+        let arises = refusal.doubts_the_session() && (self.given_up.load(Ordering::Relaxed) || is_due());
         self.given_up.fetch_or(arises, Ordering::Relaxed);
         arises
     }

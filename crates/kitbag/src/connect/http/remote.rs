@@ -232,7 +232,7 @@ impl Refusal {
     }
 
     /// Whether the server has no time: it says so, or when it will have.
-    fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         let is_away = self.status == StatusCode::SERVICE_UNAVAILABLE;
         self.status == StatusCode::TOO_MANY_REQUESTS || is_away && self.wait.is_some()
     }
@@ -249,9 +249,7 @@ impl Refusal {
     /// Whether it may mean that a session is gone, in one of the ways servers say so.
     pub(crate) fn doubts_the_session(&self) -> bool {
         match self.status {
-            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED => true,
-            // Who says when to come back remembers us.
-            StatusCode::SERVICE_UNAVAILABLE => self.wait.is_none(),
+            StatusCode::BAD_REQUEST | StatusCode::UNAUTHORIZED | StatusCode::SERVICE_UNAVAILABLE => true,
             StatusCode::INTERNAL_SERVER_ERROR | StatusCode::FORBIDDEN => {
                 self.body.to_ascii_lowercase().windows(7).any(|word| word == b"session")
             }

@@ -10,9 +10,13 @@ use crate::wire::{self, code};
 pub(super) const FAULTS: &[Entry] = &[
     Entry {
         label: "h05",
-        modes: &[N, "400", "401", "500", "503"],
-        about: "every session is lost after N (1) calls: 404 as specified, or another status and a text about it",
-        make: |modes| Arc::new(Forgetful { calls: count(modes, 1), status: status(modes).unwrap_or(404) }),
+        modes: &[N, "400", "401", "500", "503", "wait"],
+        about: "every session is lost after N (1) calls: 404 as specified, or another status and a text about it; \
+                wait: and Retry-After",
+        make: |modes| {
+            let (status, wait) = (status(modes).unwrap_or(404), modes.has("wait"));
+            Arc::new(Forgetful { calls: count(modes, 1), status, wait })
+        },
     },
     Entry {
         label: "h07",
@@ -109,6 +113,7 @@ impl Which {
 struct Forgetful {
     calls: usize,
     status: u16,
+    wait: bool,
 }
 
 impl Fault for Forgetful {
@@ -130,7 +135,8 @@ impl HttpFault for Forgetful {
             500 => "Internal error: session is not known here",
             _ => "Service unavailable: the session is gone",
         };
-        Some(Reply::new(self.status).json(wire::error("null", code::TRANSPORT, text, "")))
+        let reply = Reply::new(self.status).json(wire::error("null", code::TRANSPORT, text, ""));
+        Some(if self.wait { reply.header("Retry-After", "1") } else { reply })
     }
 }
 
