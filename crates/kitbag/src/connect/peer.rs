@@ -136,6 +136,16 @@ pub(crate) enum RequestError {
     },
 }
 
+impl RequestError {
+    /// How long the server asks to be left alone.
+    pub(crate) fn wait(&self) -> Duration {
+        match self {
+            Self::Http { wait, .. } => wait.unwrap_or_default(),
+            _ => Duration::ZERO,
+        }
+    }
+}
+
 struct Shared {
     next: AtomicU64,
     pending: Mutex<Pending>,
@@ -162,16 +172,6 @@ pub(crate) struct Bounds {
     pub(crate) depth: usize,
     pub(crate) queue: usize,
     pub(crate) questions: usize,
-}
-
-impl RequestError {
-    /// How long the server asks to be left alone.
-    pub(crate) fn wait(&self) -> Duration {
-        match self {
-            Self::Http { wait, .. } => wait.unwrap_or_default(),
-            _ => Duration::ZERO,
-        }
-    }
 }
 
 /// A conversation. Clones share it; it ends with its channel.
