@@ -11,12 +11,14 @@ use crate::names::{Form, ServerName, ShownName, ToolName};
 use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
+mod names;
 mod snapshot;
 
 #[cfg(test)]
 mod tests;
 
-pub use snapshot::{Away, Change, ChangeKind, Names, Snapshot, changes};
+pub use names::Names;
+pub use snapshot::{Away, Change, ChangeKind, Snapshot, changes};
 
 /// Characters shown of a name that is none.
 const LONGEST_NAME: usize = 80;

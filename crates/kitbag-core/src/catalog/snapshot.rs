@@ -5,23 +5,25 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Part, Tool};
-use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign, gateways};
+use super::{Names, Part, Tool};
+use crate::names::{Pair, ServerName, ToolName};
 use crate::text::rfc3339;
 
 /// Why the tools of a server cannot be called now. They stay listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Away {
-    /// In one line, without secrets.
+    /// The bare word, such as `starting` or `failed`: what may be told to a model.
+    pub state: &'static str,
+    /// In one line, without secrets; it may quote what the server wrote to its stderr log.
     pub why: String,
     /// When that was found out, in seconds since 1970, if it is known.
     pub since: Option<u64>,
 }
 
 impl Away {
-    /// For this reason, whenever that was.
+    /// For this reason, whenever that was. Its state is `unavailable`.
     pub fn because(why: impl Into<String>) -> Self {
-        Self { why: why.into(), since: None }
+        Self { state: "unavailable", why: why.into(), since: None }
     }
 }
 
@@ -31,86 +33,6 @@ impl fmt::Display for Away {
         match self.since {
             Some(since) => write!(f, " (since {})", rfc3339(since)),
             None => Ok(()),
-        }
-    }
-}
-
-/// The names of all tools that were ever seen, in each form. A name once given is never given to another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Names {
-    full: Table,
-    short: Table,
-    bare: Table,
-    reserved: BTreeSet<ShownName>,
-    local: Option<ServerName>,
-    gateways: BTreeMap<ServerName, ShownName>,
-}
-
-impl Names {
-    /// Names given earlier, and those that operators keep for particular tools.
-    pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
-        Self { full, short, bare, reserved, local: None, gateways: BTreeMap::new() }
-    }
-
-    /// The same where local tools stand under this name. They go by their own names, so they take none of the
-    /// shorter ones: whether a server's tool of the same name gives way is the agent's to say, not the table's.
-    #[must_use]
-    pub fn local(mut self, server: ServerName) -> Self {
-        self.local = Some(server);
-        self
-    }
-
-    /// The same where these servers' gateways have these names; of two that have one name, one keeps it.
-    #[must_use]
-    pub fn holding(mut self, mut gateways: BTreeMap<ServerName, ShownName>) -> Self {
-        let mut seen = BTreeSet::new();
-        gateways.retain(|_, name| seen.insert(name.clone()));
-        self.gateways = gateways;
-        self
-    }
-
-    /// What each server's gateway is called. No tool is called so.
-    pub fn gateways(&self) -> &BTreeMap<ServerName, ShownName> {
-        &self.gateways
-    }
-
-    /// Whose gateway is called so.
-    pub fn gateway(&self, name: &str) -> Option<&ServerName> {
-        self.gateways.iter().find(|(_, own)| own.as_str() == name).map(|(server, _)| server)
-    }
-
-    fn with_gateways<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
-        let is_a_tool = |name: &ShownName| {
-            self.reserved.contains(name)
-                || Form::ALL.into_iter().any(|form| self.table(form).pair(name).is_some())
-        };
-        let gateways = gateways(&self.gateways, servers, is_a_tool);
-        Self { gateways, ..self.clone() }
-    }
-
-    /// The table of one form.
-    pub fn table(&self, form: Form) -> &Table {
-        match form {
-            Form::Full => &self.full,
-            Form::Short => &self.short,
-            Form::Bare => &self.bare,
-        }
-    }
-
-    fn with(&self, pairs: &[Pair]) -> Self {
-        let next = |form: Form| {
-            let kept = self.reserved.iter().chain(self.gateways.values()).cloned().collect();
-            let naming = Naming::new(form).reserving(kept);
-            let takes = |(server, _): &&Pair| form == Form::Full || Some(server) != self.local.as_ref();
-            assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming)
-        };
-        Self {
-            full: next(Form::Full),
-            short: next(Form::Short),
-            bare: next(Form::Bare),
-            reserved: self.reserved.clone(),
-            local: self.local.clone(),
-            gateways: self.gateways.clone(),
         }
     }
 }
@@ -178,29 +100,49 @@ impl Snapshot {
 
     /// The same with the tools of many servers at once.
     pub fn with_all(&self, new: impl IntoIterator<Item = Part>) -> Self {
-        let mut parts = BTreeMap::clone(&self.parts);
-        let mut pairs = Vec::new();
-        let mut version = self.version;
-        for mut part in new {
-            if let Some(old) = self.parts.get(&part.server) {
-                part.share(old);
-                if **old == part {
-                    parts.insert(part.server.clone(), old.clone());
-                    continue;
-                }
-            }
-            pairs.extend(part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone())));
-            parts.insert(part.server.clone(), Arc::new(part));
-            version = self.version + 1;
+        // Of one server named twice the last counts.
+        let new: BTreeMap<ServerName, Part> =
+            new.into_iter().map(|part| (part.server.clone(), part)).collect();
+        let changed: Vec<Part> = new.into_values().filter_map(|part| self.changed(part)).collect();
+        if changed.is_empty() {
+            return self.clone();
         }
-        let names = self.names.with(&pairs);
-        Self { version, parts: Arc::new(parts), names, away: self.away.clone() }
+        let names = self.names.with(&changed.iter().flat_map(pairs).collect::<Vec<_>>());
+        let mut parts = BTreeMap::clone(&self.parts);
+        parts.extend(changed.into_iter().map(|part| (part.server.clone(), Arc::new(part))));
+        Self { version: self.version + 1, parts: Arc::new(parts), names, away: self.away.clone() }
+    }
+
+    /// A part, sharing what is known of it; none when all of it is.
+    fn changed(&self, mut part: Part) -> Option<Part> {
+        let Some(old) = self.parts.get(&part.server) else { return Some(part) };
+        part.share(old);
+        (**old != part).then_some(part)
     }
 
     /// The same where each of these servers' gateways has a name; none when all have one already.
     pub fn with_gateways<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Option<Self> {
-        let names = self.names.with_gateways(servers);
-        (names.gateways != self.names.gateways).then(|| Self { names, ..self.clone() })
+        let known = self.names.gateways();
+        let new: Vec<&ServerName> =
+            servers.into_iter().filter(|server| !known.contains_key(*server)).collect();
+        if new.is_empty() {
+            return None;
+        }
+        let names = self.names.with_gateways(new);
+        (names.gateways() != known).then(|| Self { names, ..self.clone() })
+    }
+
+    /// The same with the names its tools and gateways would have if all of them had come at once to those who
+    /// hold `held`; none when they have them already. Equal servers then have equal names in whichever order
+    /// they came. What was given since `held` to tools that are gone is forgotten; reserved names and the owner
+    /// of local tools are those of `held`.
+    ///
+    /// For the time until every server has listed its tools; after that, names stay.
+    pub fn renamed(&self, held: &Names) -> Option<Self> {
+        // Gateways first, as when a catalog is opened: their servers are known before any tool is.
+        let names = held.with_gateways(self.names.gateways().keys());
+        let names = names.with(&self.parts().flat_map(|part| pairs(part)).collect::<Vec<_>>());
+        (names != self.names).then(|| Self { version: self.version + 1, names, ..self.clone() })
     }
 
     /// The same without one server; none when it was not there. Its names stay taken.
@@ -213,17 +155,44 @@ impl Snapshot {
         Some(Self { version: self.version + 1, parts, away, names: self.names.clone() })
     }
 
+    /// The same where names are given and reserved otherwise.
+    #[must_use]
+    pub fn with_names(&self, names: Names) -> Self {
+        Self { names, ..self.clone() }
+    }
+
     /// The same with another answer to whether a server's tools can be called; none when it is known already.
     pub fn with_away(&self, server: &ServerName, why: Option<Away>) -> Option<Self> {
-        if self.away.get(server) == why.as_ref() {
+        self.with_all_away([(server.clone(), why)])
+    }
+
+    /// The same for many servers at once.
+    pub fn with_all_away(&self, all: impl IntoIterator<Item = (ServerName, Option<Away>)>) -> Option<Self> {
+        let new: Vec<_> =
+            all.into_iter().filter(|(server, why)| self.away.get(server) != why.as_ref()).collect();
+        if new.is_empty() {
             return None;
         }
         let mut away = BTreeMap::clone(&self.away);
-        match why {
-            Some(why) => drop(away.insert(server.clone(), why)),
-            None => drop(away.remove(server)),
+        for (server, why) in new {
+            match why {
+                Some(why) => drop(away.insert(server, why)),
+                None => drop(away.remove(&server)),
+            }
         }
         Some(Self { away: Arc::new(away), ..self.clone() })
+    }
+}
+
+fn pairs(part: &Part) -> impl Iterator<Item = Pair> {
+    part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone()))
+}
+
+#[cfg(test)]
+impl Snapshot {
+    /// Whether nothing was copied.
+    pub(super) fn shares_everything_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.parts, &other.parts) && self.names.shares_everything_with(&other.names)
     }
 }
 

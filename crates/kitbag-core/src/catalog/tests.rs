@@ -2,6 +2,8 @@ use serde_json::json;
 
 use super::*;
 
+mod names;
+
 fn server(name: &str) -> ServerName {
     ServerName::parse(name).unwrap()
 }

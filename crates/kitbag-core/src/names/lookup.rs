@@ -23,6 +23,8 @@ pub struct Row {
     pub shown: ShownName,
     /// What it is called in full.
     pub full: ShownName,
+    /// `<server>_<tool>`, as the table of short names has it; a local tool's shown name.
+    pub short: ShownName,
     /// Whose it is.
     pub server: ServerName,
     /// What its server calls it.
@@ -43,13 +45,24 @@ pub enum Found {
     },
 }
 
+/// By what kind of name a tool was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// By a name that says which server is meant, or that the view itself gave out. Also said of a text that
+    /// leads nowhere.
+    Name,
+    /// By its short or its own name, or as `server/tool` where the server is spelled otherwise. A server that
+    /// has not listed its tools yet may have a tool of that name, and the text then means another tool.
+    Own,
+}
+
 /// The names of one view, made ready for being asked.
 #[derive(Debug)]
 pub struct Lookup {
     rows: Box<[Row]>,
     keys: RandomState,
     // Nearly every text is an exact shown name: the other indices are made when one is not.
-    indices: [OnceLock<Index>; Way::ALL.len()],
+    indices: [OnceLock<Index>; WAYS],
 }
 
 impl Lookup {
@@ -58,7 +71,7 @@ impl Lookup {
         let lookup = Self {
             rows: rows.into_iter().collect(),
             keys: RandomState::new(),
-            indices: [const { OnceLock::new() }; Way::ALL.len()],
+            indices: [const { OnceLock::new() }; WAYS],
         };
         lookup.index(Way::Shown);
         lookup
@@ -69,24 +82,39 @@ impl Lookup {
         &self.rows
     }
 
-    /// The tool a text means: by its shown name, its full name, as `server/tool`, by its shown or full name
-    /// without regard to `-`, `_` and case, by its own name, by that without regard to the same.
+    /// The tool a text means: by its shown name, its full name, as `server/tool`; by each of these without
+    /// regard to `-`, `_` and case; by its short or its own name, by these without regard to the same.
     ///
     /// The first way that leads to any tool decides, and if it leads to several the text is ambiguous.
     pub fn find(&self, text: &str) -> Found {
+        self.find_by(text).0
+    }
+
+    /// The tool a text means, as [`Lookup::find`] says, and by what kind of name.
+    pub fn find_by(&self, text: &str) -> (Found, By) {
         if text.len() <= LONGEST_TEXT {
-            for way in Way::ALL {
-                let mut fitting = self.fitting(way, text);
-                match (fitting.next(), fitting.next()) {
-                    (None, _) => {}
-                    (Some(one), None) => return Found::One(one),
-                    (Some(one), Some(other)) => {
-                        return Found::Ambiguous(self.in_order([one, other].into_iter().chain(fitting)));
-                    }
-                }
+            for (way, also) in TIERS {
+                let also = also.into_iter().flat_map(|way| self.fitting(way, text));
+                let mut fitting = self.fitting(way, text).chain(also);
+                let Some(one) = fitting.next() else { continue };
+                // One tool may be called so in both ways.
+                let Some(other) = fitting.find(|row| *row != one) else {
+                    return (Found::One(one), self.by(way, text, one));
+                };
+                let all = self.in_order([one, other].into_iter().chain(fitting));
+                return (Found::Ambiguous(all), self.by(way, text, one));
             }
         }
-        Found::None { near: self.near(text) }
+        (Found::None { near: self.near(text) }, By::Name)
+    }
+
+    fn by(&self, way: Way, text: &str, row: usize) -> By {
+        match way {
+            Way::Short | Way::Tool | Way::ShortLoosely | Way::ToolLoosely => By::Own,
+            // `One/x` means a tool of `one` only as long as `One` has none.
+            Way::PairLoosely if !text.starts_with(self.rows[row].server.as_str()) => By::Own,
+            _ => By::Name,
+        }
     }
 
     fn fitting<'a>(&'a self, way: Way, text: &'a str) -> impl Iterator<Item = usize> + 'a {
@@ -103,6 +131,7 @@ impl Lookup {
     fn in_order(&self, rows: impl Iterator<Item = usize>) -> Vec<usize> {
         let mut rows: Vec<usize> = rows.collect();
         rows.sort_by_key(|row| (&self.rows[*row].shown, *row));
+        rows.dedup();
         rows
     }
 
@@ -131,30 +160,39 @@ enum Way {
     Shown,
     Full,
     Pair,
+    PairLoosely,
     ShownLoosely,
     FullLoosely,
+    Short,
     Tool,
+    ShortLoosely,
     ToolLoosely,
 }
 
-impl Way {
-    /// The surest first.
-    const ALL: [Self; 7] = [
-        Self::Shown,
-        Self::Full,
-        Self::Pair,
-        Self::ShownLoosely,
-        Self::FullLoosely,
-        Self::Tool,
-        Self::ToolLoosely,
-    ];
+/// How many ways there are.
+const WAYS: usize = Way::ToolLoosely as usize + 1;
 
+/// The ways in the order they are tried, the surest first. Nothing says whether `good_echo` is the `echo` of
+/// `good` or another server's `good_echo`, so the short and the own name are asked together.
+const TIERS: [(Way, Option<Way>); 8] = [
+    (Way::Shown, None),
+    (Way::Full, None),
+    (Way::Pair, None),
+    (Way::PairLoosely, None),
+    (Way::ShownLoosely, None),
+    (Way::FullLoosely, None),
+    (Way::Short, Some(Way::Tool)),
+    (Way::ShortLoosely, Some(Way::ToolLoosely)),
+];
+
+impl Way {
     /// What a tool is called on this way. Parts, so that nothing need be put together to be compared.
     fn parts(self, row: &Row) -> [&str; 3] {
         match self {
             Self::Shown | Self::ShownLoosely => [row.shown.as_str(), "", ""],
             Self::Full | Self::FullLoosely => [row.full.as_str(), "", ""],
-            Self::Pair => [row.server.as_str(), "/", row.tool.as_str()],
+            Self::Pair | Self::PairLoosely => [row.server.as_str(), "/", row.tool.as_str()],
+            Self::Short | Self::ShortLoosely => [row.short.as_str(), "", ""],
             Self::Tool | Self::ToolLoosely => [row.tool.as_str(), "", ""],
         }
     }
@@ -176,12 +214,12 @@ impl Way {
 
     /// Whether names are compared whole and as they stand, which is several times as fast.
     fn is_plain(self) -> bool {
-        matches!(self, Self::Shown | Self::Full | Self::Tool)
+        matches!(self, Self::Shown | Self::Full | Self::Short | Self::Tool)
     }
 
     /// What is compared of a name otherwise.
     fn bytes<'a>(self, parts: [&'a str; 3]) -> impl Iterator<Item = u8> + 'a {
-        let loosely = matches!(self, Self::ShownLoosely | Self::FullLoosely | Self::ToolLoosely);
+        let loosely = !self.is_plain() && !matches!(self, Self::Pair);
         parts.into_iter().flat_map(str::bytes).map(move |byte| match byte {
             b'-' if loosely => b'_',
             _ if loosely => byte.to_ascii_lowercase(),

@@ -73,6 +73,17 @@ impl Table {
         self.by_pair.0.is_empty()
     }
 
+    /// The same without some names: they are free for others then, and their pairs are new.
+    #[must_use]
+    pub fn without(&self, is_freed: impl Fn(&ServerName, &ToolName, &ShownName) -> bool) -> Self {
+        let mut table = self.clone();
+        for (server, tool, name) in self.iter().filter(|(server, tool, name)| is_freed(server, tool, name)) {
+            table.by_pair.remove(server, tool);
+            table.by_name.remove(&leaf(name.as_str()), name);
+        }
+        table
+    }
+
     /// Whether a name was given to anybody.
     pub(super) fn has(&self, name: &str) -> bool {
         self.by_name.get(&leaf(name), name).is_some()
@@ -106,6 +117,16 @@ impl<A: Ord + Clone, B: Ord + Clone, C: Clone> Leaves<A, B, C> {
     fn insert(&mut self, leaf: A, key: B, value: C) {
         let leaf = Arc::make_mut(&mut self.0).entry(leaf).or_default();
         Arc::make_mut(leaf).insert(key, value);
+    }
+
+    /// Leaves no empty leaf behind: equal tables are equal however they came about.
+    fn remove(&mut self, leaf: &A, key: &B) {
+        let leaves = Arc::make_mut(&mut self.0);
+        let Some(keys) = leaves.get_mut(leaf) else { return };
+        Arc::make_mut(keys).remove(key);
+        if keys.is_empty() {
+            leaves.remove(leaf);
+        }
     }
 }
 

@@ -9,11 +9,12 @@ fn view(form: Form, pairs: &[(&str, &str)]) -> Lookup {
         .iter()
         .map(|(server, tool)| (ServerName::parse(server).unwrap(), ToolName::parse(tool).unwrap()))
         .collect();
-    let [shown, full] =
-        [form, Form::Full].map(|form| assign(&Table::default(), pairs.iter().cloned(), &Naming::new(form)));
+    let [shown, full, short] = [form, Form::Full, Form::Short]
+        .map(|form| assign(&Table::default(), pairs.iter().cloned(), &Naming::new(form)));
     Lookup::new(pairs.iter().map(|(server, tool)| Row {
         shown: shown.name(server, tool).unwrap().clone(),
         full: full.name(server, tool).unwrap().clone(),
+        short: short.name(server, tool).unwrap().clone(),
         server: server.clone(),
         tool: tool.clone(),
     }))
@@ -39,6 +40,12 @@ fn check(view: &Lookup, text: &str, want: Found) {
         Found::Ambiguous(rows) | Found::None { near: rows } => rows.iter().map(shown).collect(),
     };
     assert_eq!(found, want, "{text:?} led to {named:?}");
+}
+
+#[track_caller]
+fn check_by(view: &Lookup, text: &str, want: Found, by: By) {
+    check(view, text, want);
+    assert_eq!(view.find_by(text).1, by, "{text:?}");
 }
 
 fn none<const N: usize>(near: [usize; N]) -> Found {
@@ -116,6 +123,48 @@ fn t22_the_own_name_of_a_tool_takes_nobody_else_s() {
 }
 
 #[test]
+fn f74_a_short_name_does_not_reach_another_server_s_tool_of_that_name() {
+    const GOOD: [(&str, &str); 2] = [("good", "echo"), ("other", "good_echo")];
+    let full = view(Form::Full, &GOOD);
+    check_by(&full, "good_echo", Found::Ambiguous(vec![0, 1]), By::Own);
+    check_by(&full, "Good-Echo", Found::Ambiguous(vec![0, 1]), By::Own);
+    check_by(&full, "good/echo", Found::One(0), By::Name);
+    check_by(&full, "other_good_echo", Found::One(1), By::Own);
+    // In a view of short names it is the name the model was given.
+    check_by(&view(Form::Short, &GOOD), "good_echo", Found::One(0), By::Name);
+    // One tool called so in both ways is one tool.
+    let mut other = full.rows()[0].clone();
+    other.short = ShownName::parse("g_o").unwrap();
+    other.tool = ToolName::parse("g-o").unwrap();
+    check_by(&Lookup::new([other]), "G_O", Found::One(0), By::Own);
+}
+
+#[test]
+fn f74_by_which_name_a_tool_was_found() {
+    let full = view(Form::Full, &[("everything", "get-sum"), ("one", "get"), ("fs", "Read")]);
+    for (text, row, by) in [
+        ("mcp_everything_get_sum", 0, By::Name),
+        ("everything/get-sum", 0, By::Name),
+        ("everything/get_sum", 0, By::Name),
+        ("MCP_Everything_Get-Sum", 0, By::Name),
+        ("everything_get_sum", 0, By::Own),
+        ("Everything-Get-Sum", 0, By::Own),
+        ("get-sum", 0, By::Own),
+        ("get_sum", 0, By::Own),
+        ("one/GET", 1, By::Name),
+        // `One` may be another server, which has not listed yet.
+        ("One/get", 1, By::Own),
+        ("read", 2, By::Own),
+    ] {
+        check_by(&full, text, Found::One(row), by);
+    }
+    check_by(&full, "nothing_like_it", none([]), By::Name);
+    let bare = view(Form::Bare, &[("everything", "get-sum"), ("one", "get")]);
+    check_by(&bare, "get_sum", Found::One(0), By::Name);
+    check_by(&bare, "Get_Sum", Found::One(0), By::Name);
+}
+
+#[test]
 fn near_names_are_suggested_the_nearest_first() {
     let view = view(
         Form::Full,
@@ -180,18 +229,19 @@ proptest! {
             0 => row.shown.as_str() == text,
             1 => row.full.as_str() == text,
             2 => format!("{}/{}", row.server, row.tool) == text,
-            3 => loose(row.shown.as_str()) == loose(text),
-            4 => loose(row.full.as_str()) == loose(text),
-            5 => row.tool.as_str() == text,
-            _ => loose(row.tool.as_str()) == loose(text),
+            3 => loose(&format!("{}/{}", row.server, row.tool)) == loose(text),
+            4 => loose(row.shown.as_str()) == loose(text),
+            5 => loose(row.full.as_str()) == loose(text),
+            6 => row.short.as_str() == text || row.tool.as_str() == text,
+            _ => loose(row.short.as_str()) == loose(text) || loose(row.tool.as_str()) == loose(text),
         };
         let texts = view.rows().iter().flat_map(|row| {
             let pair = format!("{}/{}", row.server, row.tool);
-            [row.shown.to_string(), row.full.to_string(), row.tool.to_string(), pair]
+            [row.shown.to_string(), row.full.to_string(), row.short.to_string(), row.tool.to_string(), pair]
         });
         for text in texts.chain([asked]) {
             let rows = |way| (0..pairs.len()).filter(|row| fits(way, &view.rows()[*row], &text)).collect();
-            let mut first: Vec<usize> = (0..7).map(rows).find(|rows: &Vec<usize>| !rows.is_empty()).unwrap_or_default();
+            let mut first: Vec<usize> = (0..8).map(rows).find(|rows: &Vec<usize>| !rows.is_empty()).unwrap_or_default();
             first.sort_by_key(|row| &view.rows()[*row].shown);
             match (view.find(&text), first.as_slice()) {
                 (Found::One(row), [one]) => prop_assert_eq!(row, *one),

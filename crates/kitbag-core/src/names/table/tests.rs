@@ -65,3 +65,33 @@ fn damaged_rows_cost_only_themselves() {
     assert_eq!((table.len(), table.is_empty(), skipped), (2, false, 5));
     assert!(Table::from_rows::<&str>([]).0.is_empty());
 }
+
+#[test]
+fn f25_a_freed_name_is_free_for_others() {
+    let table = assign(&Table::default(), pairs(0..3, 3), &Naming::default());
+    let check = |is_freed: fn(&str, &str) -> bool, left: usize| {
+        let freed = table.without(|server, tool, _| is_freed(server.as_str(), tool.as_str()));
+        let kept: Vec<_> =
+            rows(&table).into_iter().filter(|(server, tool, _)| !is_freed(server, tool)).collect();
+        assert_eq!((rows(&freed), freed.len()), (kept.clone(), left));
+        // As if they had never been given, in both directions.
+        assert_eq!(freed, Table::from_rows(kept).0);
+        assert!(table.iter().all(|(server, tool, name)| {
+            freed.pair(name).is_none() == is_freed(server.as_str(), tool.as_str())
+        }));
+        assert_eq!(assign(&freed, pairs(0..3, 3), &Naming::default()), table);
+    };
+    check(|_, _| false, 9);
+    check(|server, _| server == "server-1", 6);
+    check(|_, tool| tool == "tool_0", 6);
+    check(|server, tool| server == "server-2" && tool == "tool_2", 8);
+    check(|_, _| true, 0);
+    let pair = |server: &str| (ServerName::parse(server).unwrap(), ToolName::parse("t").unwrap());
+    let held = assign(&Table::default(), [pair("a_b")], &Naming::default());
+    let later = |held: &Table| {
+        let table = assign(held, [pair("a-b")], &Naming::default());
+        table.name(&pair("a-b").0, &pair("a-b").1).unwrap().to_string()
+    };
+    assert_ne!(later(&held), "mcp_a_b_t");
+    assert_eq!(later(&held.without(|server, _, _| server.as_str() == "a_b")), "mcp_a_b_t");
+}

@@ -1,0 +1,113 @@
+//! The names of all tools and gateways: three tables that grow together, so that nobody is called like
+//! anybody else.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, assign, gateways};
+
+/// The names of all tools that were ever seen, in each form. A name once given is never given to another.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    full: Table,
+    short: Table,
+    bare: Table,
+    reserved: Arc<BTreeSet<ShownName>>,
+    local: Option<ServerName>,
+    gateways: Arc<BTreeMap<ServerName, ShownName>>,
+}
+
+impl Names {
+    /// Names given earlier, and those that operators keep for particular tools.
+    pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
+        Self { full, short, bare, reserved: Arc::new(reserved), local: None, gateways: Arc::default() }
+    }
+
+    /// The same where local tools stand under this name. They go by their own names, so they take none of the
+    /// shorter ones: whether a server's tool of the same name gives way is the agent's to say, not the table's.
+    #[must_use]
+    pub fn local(mut self, server: ServerName) -> Self {
+        self.local = Some(server);
+        self
+    }
+
+    /// The same where local tools stand under another name from now on. Names that were given stay; to give
+    /// those anew that depend on it, see [`Snapshot::renamed`](super::Snapshot::renamed).
+    #[must_use]
+    pub fn with_local(&self, server: ServerName) -> Self {
+        self.clone().local(server)
+    }
+
+    /// The same where operators keep these names for particular tools, and no longer those they kept before.
+    /// Names that were given stay.
+    #[must_use]
+    pub fn with_reserved(&self, reserved: BTreeSet<ShownName>) -> Self {
+        Self { reserved: Arc::new(reserved), ..self.clone() }
+    }
+
+    /// The same where these servers' gateways have these names; of two that have one name, one keeps it.
+    #[must_use]
+    pub fn holding(mut self, mut gateways: BTreeMap<ServerName, ShownName>) -> Self {
+        let mut seen = BTreeSet::new();
+        gateways.retain(|_, name| seen.insert(name.clone()));
+        self.gateways = Arc::new(gateways);
+        self
+    }
+
+    /// What each server's gateway is called. No tool is called so.
+    pub fn gateways(&self) -> &BTreeMap<ServerName, ShownName> {
+        &self.gateways
+    }
+
+    /// Whose gateway is called so.
+    pub fn gateway(&self, name: &str) -> Option<&ServerName> {
+        self.gateways.iter().find(|(_, own)| own.as_str() == name).map(|(server, _)| server)
+    }
+
+    pub(super) fn with_gateways<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
+        let is_a_tool = |name: &ShownName| {
+            self.reserved.contains(name)
+                || Form::ALL.into_iter().any(|form| self.table(form).pair(name).is_some())
+        };
+        let gateways = Arc::new(gateways(&self.gateways, servers, is_a_tool));
+        Self { gateways, ..self.clone() }
+    }
+
+    /// The table of one form.
+    pub fn table(&self, form: Form) -> &Table {
+        match form {
+            Form::Full => &self.full,
+            Form::Short => &self.short,
+            Form::Bare => &self.bare,
+        }
+    }
+
+    /// The same with names for these pairs too. A pair that has a name keeps it.
+    pub(super) fn with(&self, pairs: &[Pair]) -> Self {
+        if pairs.is_empty() {
+            return self.clone();
+        }
+        let next = |form: Form| {
+            let kept = self.reserved.iter().chain(self.gateways.values()).cloned().collect();
+            let naming = Naming::new(form).reserving(kept);
+            let takes = |(server, _): &&Pair| form == Form::Full || Some(server) != self.local.as_ref();
+            assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming)
+        };
+        Self {
+            full: next(Form::Full),
+            short: next(Form::Short),
+            bare: next(Form::Bare),
+            reserved: self.reserved.clone(),
+            local: self.local.clone(),
+            gateways: self.gateways.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Names {
+    /// Whether nothing was copied.
+    pub(super) fn shares_everything_with(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.reserved, &other.reserved) && Arc::ptr_eq(&self.gateways, &other.gateways)
+    }
+}

@@ -1,0 +1,133 @@
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+
+use super::*;
+
+fn shown(names: &[&str]) -> BTreeSet<ShownName> {
+    names.iter().map(|name| ShownName::parse(name).unwrap()).collect()
+}
+
+/// The name of a tool called `x`.
+fn x_of(names: &Names, form: Form, of: &str) -> Option<String> {
+    names.table(form).name(&server(of), &ToolName::parse("x").unwrap()).map(ToString::to_string)
+}
+
+#[test]
+fn f25_while_servers_start_names_do_not_depend_on_who_was_first() {
+    let held = Names::default();
+    let check = |order: [&str; 2]| {
+        let first = Snapshot::new(held.clone()).with(part(order[0], &["x"])).unwrap();
+        assert!(first.renamed(&held).is_none(), "nothing would change");
+        assert_eq!(x_of(first.names(), Form::Bare, order[0]).as_deref(), Some("x"));
+        let second = first.with(part(order[1], &["x"])).unwrap();
+        let both = second.renamed(&held).unwrap();
+        assert!(second.version() < both.version(), "what is listed changed");
+        assert!(both.renamed(&held).is_none());
+        both.names().clone()
+    };
+    let names = check(["a", "b"]);
+    assert_eq!(names, check(["b", "a"]));
+    for of in ["a", "b"] {
+        assert!(x_of(&names, Form::Bare, of).unwrap().starts_with("x_"), "of two that want it none has it");
+        assert_eq!(x_of(&names, Form::Full, of).unwrap(), format!("mcp_{of}_x"));
+    }
+    // Those who hold a name keep it.
+    let held = Snapshot::new(held).with(part("b", &["x"])).unwrap().names().clone();
+    let both = Snapshot::new(held.clone()).with_all([part("a", &["x"]), part("b", &["x"])]);
+    assert!(both.renamed(&held).is_none());
+    assert_eq!(x_of(both.names(), Form::Bare, "b").as_deref(), Some("x"));
+}
+
+#[test]
+fn f25_what_is_kept_for_others_can_change() {
+    let held = Names::default().local(server("one")).with_reserved(shown(&["x"]));
+    let all = Snapshot::new(held.clone()).with_all([part("one", &["x"]), part("two", &["x"])]);
+    let bare = |names: &Names| (x_of(names, Form::Bare, "one"), x_of(names, Form::Bare, "two"));
+    let (local, hashed) = bare(all.names());
+    assert!(local.is_none() && hashed.unwrap().starts_with("x_"));
+    // Nobody keeps the name for himself any more.
+    let freed = all.renamed(&held.with_reserved(BTreeSet::new())).unwrap();
+    assert_eq!(bare(freed.names()), (None, Some("x".to_owned())));
+    // The local tools are another's now.
+    let moved = freed.renamed(&held.with_reserved(BTreeSet::new()).with_local(server("two"))).unwrap();
+    assert_eq!(bare(moved.names()), (Some("x".to_owned()), None));
+}
+
+#[test]
+fn f25_what_is_known_costs_no_copy() {
+    let all = Snapshot::default().with_all([part("a", &["x"]), part("b", &["x"])]);
+    let named = all.with_gateways([&server("a"), &server("b")]).unwrap();
+    assert!(named.with_gateways([&server("b")]).is_none());
+    for same in [named.with_all([]), named.with_all([part("a", &["x"])]), named.clone()] {
+        assert_eq!(same.version(), named.version());
+        assert!(same.shares_everything_with(&named));
+    }
+    // Of one server named twice the last counts.
+    let twice = named.with_all([part("a", &["y"]), part("a", &["x"])]);
+    assert!(twice.tool(&server("a"), "x").is_some() && twice.tool(&server("a"), "y").is_none());
+}
+
+#[test]
+fn f20_the_state_of_a_server_is_told_without_the_reason() {
+    let away = Away { state: "failed", why: "failed: secret words".to_owned(), since: Some(0) };
+    assert_eq!(
+        (away.state, away.to_string().as_str()),
+        ("failed", "failed: secret words (since 1970-01-01T00:00:00Z)")
+    );
+    assert_eq!(Away::because("gone").state, "unavailable");
+    assert_eq!(Away::because("gone").to_string(), "gone");
+}
+
+fn words() -> impl Strategy<Value = String> {
+    proptest::string::string_regex("(mcp_)?[ab][ab_\\-]{0,2}").unwrap()
+}
+
+fn config() -> ProptestConfig {
+    let (cases, rng_seed) = match option_env!("KITBAG_FULL_TESTS") {
+        Some(_) => (10_000, RngSeed::Random),
+        None => (200, RngSeed::Fixed(20_261_115)),
+    };
+    ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Servers list one by one in any order, and one comes and goes; names end as if all had come at once.
+    #[test]
+    fn f25_any_order_of_arrival_ends_in_equal_names(
+        servers in proptest::collection::btree_map(words(), proptest::collection::btree_set(words(), 1..4), 2..7),
+        held in 0_usize..3,
+        reserved in proptest::collection::btree_set(words(), 0..3),
+        orders in proptest::collection::vec(any::<u64>(), 3),
+    ) {
+        let mut parts: Vec<Part> = servers
+            .iter()
+            .map(|(name, tools)| part(name, &tools.iter().map(String::as_str).collect::<Vec<_>>()))
+            .collect();
+        let reserved = reserved.iter().filter_map(|name| ShownName::parse(name).ok()).collect();
+        let held = Snapshot::new(Names::default().with_reserved(reserved))
+            .with_all(parts.iter().take(held).cloned())
+            .names()
+            .clone();
+        let names: Vec<ServerName> = parts.iter().map(|part| part.server.clone()).collect();
+        let opened = Snapshot::new(held.clone()).with_gateways(&names).unwrap();
+        let at_once = opened.with_all(parts.clone());
+        prop_assert!(at_once.renamed(&held).is_none());
+        for order in orders {
+            // Some order that the number stands for.
+            parts.sort_by_key(|part| crate::names::fingerprint(&[part.server.as_str(), &order.to_string()]));
+            let renamed = |now: Snapshot| now.renamed(&held).unwrap_or(now);
+            let mut now = Snapshot::new(held.clone());
+            for part in &parts {
+                now = renamed(now.with(part.clone()).unwrap());
+                now = now.with_gateways([&part.server]).map_or(now, renamed);
+                now = now.without(&parts[0].server).map_or(now, renamed);
+            }
+            now = renamed(now.with(parts[0].clone()).unwrap());
+            prop_assert_eq!(now.names(), at_once.names());
+        }
+    }
+}
