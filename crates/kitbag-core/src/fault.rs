@@ -109,6 +109,10 @@ words!(
         Clash = "clash",
         /// A secret where others can read it.
         Exposed = "exposed",
+        /// A restriction that cannot be read, so that everything it could have meant is restricted.
+        Closed = "closed",
+        /// A setting that nothing obeys yet.
+        NotYet = "not_yet",
     }
 );
 

@@ -175,7 +175,7 @@ impl Reader<'_> {
         match inside.map(|pair| (pair, pair.value.text())) {
             Some((pair, Some(name))) => self.entry(name, pair.at, node),
             Some((pair, None)) => {
-                let message = format!("a server's name must be a text, found {}", pair.value.kind());
+                let message = format!("a server's name must be a string, found {}", pair.value.kind());
                 self.complain(Fault::error(FaultKind::WrongType, message), pair.value.at);
             }
             None => match otherwise {

@@ -95,6 +95,10 @@ impl<'a> Fields<'a> {
         self.0.iter().rev().find(|(known, _)| *known == field).map(|(_, pair)| *pair)
     }
 
+    fn all(&self, field: Field) -> impl Iterator<Item = &'a Pair> {
+        self.0.iter().filter(move |(known, _)| *known == field).map(|(_, pair)| *pair)
+    }
+
     fn has(&self, field: Field) -> bool {
         self.get(field).is_some()
     }
@@ -133,6 +137,7 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
     let required = values::flag(&mut context, &fields, Field::Required, "required").unwrap_or(false);
     let lazy = values::flag(&mut context, &fields, Field::Lazy, "lazy").unwrap_or(false);
     let concurrency = values::count(&mut context, &fields, Field::Concurrency, "concurrency");
+    let per_user = values::flag(&mut context, &fields, Field::PerUser, "per_user").unwrap_or(false);
     let description = values::text(&mut context, &fields, Field::Description, "description");
     let own = fields.get(Field::Inputs).and_then(|pair| pair.value.list()).unwrap_or_default();
     let mut inputs: Vec<Input> = own.iter().filter_map(input).collect();
@@ -165,6 +170,7 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
             required,
             lazy,
             concurrency,
+            per_user,
             description,
             inputs,
             extra,
@@ -218,25 +224,35 @@ fn is_toggle(fields: &Fields<'_>, unknown: &[&Pair]) -> bool {
         })
 }
 
-/// A key nobody reads is kept in silence, unless somebody reads one that differs by a slip.
+/// A key nobody reads is kept in silence, unless somebody reads one that differs by a slip. If that one
+/// restricts, the entry is not used: it would offer what was probably meant to be kept away.
 fn misspelt(context: &mut Context<'_>, fields: &Fields<'_>, unknown: &[&Pair]) {
     let named = |pair: &&&Pair| !pair.key.starts_with(['_', '$', '/']) && !pair.key.starts_with("x-");
     // More keys than faults that could be shown are not a slip of the pen.
     for pair in unknown.iter().filter(named).take(context.most) {
-        let Some(near) = nearest(&pair.key, keys::common()) else { continue };
-        // The right key stands beside it: then this one is something else.
-        if keys::field(near).is_some_and(|field| fields.has(field)) {
-            continue;
-        }
-        let fault = Fault::warning(FaultKind::UnknownKey, format!("nobody reads the key {:?}", pair.key));
+        let Some(near) = nearest(&pair.key, keys::worth_a_hint()) else { continue };
+        let fault = match keys::field(near) {
+            Some(field) if keys::restricts(field) => unknown_key(pair),
+            // The right key stands beside it: then this one is something else.
+            Some(field) if fields.has(field) => continue,
+            _ => Fault::warning(FaultKind::UnknownKey, format!("nobody reads the key {:?}", pair.key)),
+        };
         context.say(fault.hint(format!("did you mean {near:?}?")), pair.at);
     }
 }
 
+fn unknown_key(pair: &Pair) -> Fault {
+    Fault::error(FaultKind::UnknownKey, format!("unknown key {:?}", pair.key))
+}
+
 fn filter(context: &mut Context<'_>, fields: &Fields<'_>) -> ToolFilter {
     let mut filter = ToolFilter {
-        include: values::list(context, fields, Field::Include, "include"),
-        exclude: values::list(context, fields, Field::Exclude, "exclude"),
+        include: fields
+            .get(Field::Include)
+            .map(|pair| values::list(context, pair, "include"))
+            .unwrap_or_default(),
+        // Two programs' spellings in one entry: what either keeps away stays away.
+        exclude: fields.all(Field::Exclude).flat_map(|pair| values::list(context, pair, "exclude")).collect(),
     };
     if context.dialect.id == "goose" && filter.include.is_empty() {
         return filter; // There an empty list means all tools.
@@ -250,16 +266,30 @@ fn filter(context: &mut Context<'_>, fields: &Fields<'_>) -> ToolFilter {
     if let Some(pair) = fields.get(Field::Tools) {
         match (pair.value.list(), pair.value.map()) {
             (Some([]), _) => nothing_included(context, pair, &mut filter),
-            (Some(_), _) => filter.include = values::strings(&pair.value),
-            (_, Some(_)) => {
-                let names = |key| pair.value.get(key).map(values::strings).unwrap_or_default();
-                filter.include.extend(names("include"));
-                filter.exclude.extend(names("exclude"));
-            }
+            (Some(_), _) => filter.include = values::names(context, pair),
+            (_, Some(inner)) => nested_filter(context, inner, &mut filter),
             _ => context.wrong_type(pair, "a list of tool names"),
         }
     }
     filter
+}
+
+/// `{include, exclude}`, whose other keys may be names of tools.
+fn nested_filter(context: &mut Context<'_>, pairs: &[Pair], filter: &mut ToolFilter) {
+    for pair in pairs {
+        let is_list = pair.value.list().is_some() || pair.value.text().is_some();
+        match (pair.key.as_str(), nearest(&pair.key, ["include", "exclude"])) {
+            ("include", _) if pair.value.list().is_some_and(<[Node]>::is_empty) => {
+                nothing_included(context, pair, filter);
+            }
+            ("include", _) => filter.include.extend(values::list(context, pair, "include")),
+            ("exclude", _) => filter.exclude.extend(values::list(context, pair, "exclude")),
+            (_, Some(near)) if is_list => {
+                context.say(unknown_key(pair).hint(format!("did you mean {near:?}?")), pair.at);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// An empty list of tools to take means none, which is worth a word.

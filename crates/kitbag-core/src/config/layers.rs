@@ -87,6 +87,8 @@ pub struct Layered {
     pub layer: Layer,
     /// Whether its servers may be used, or are only listed.
     pub used: bool,
+    /// Whose file it is, when it is one user's own.
+    pub user: Option<UserId>,
     /// What it holds.
     pub document: Document,
 }
@@ -98,6 +100,8 @@ pub struct Server {
     pub name: String,
     /// Which layer it comes from.
     pub layer: Layer,
+    /// Whose it is, when it stands in one user's own file.
+    pub user: Option<UserId>,
     /// What Kitbag does with it.
     pub state: State,
     /// Where it stands.
@@ -126,7 +130,7 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
     let mut merged = Merged::default();
     let mut toggles: Vec<(Layer, Toggle)> = Vec::new();
     let mut rows: Vec<(Say, Server)> = Vec::new();
-    for Layered { layer, used, document } in documents {
+    for Layered { layer, used, user, document } in documents {
         let mut document = document;
         if !used {
             calm(&mut document);
@@ -148,6 +152,7 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
             let row = Server {
                 name: loaded.name,
                 layer: layer.clone(),
+                user: user.clone(),
                 state,
                 origin,
                 also: Vec::new(),

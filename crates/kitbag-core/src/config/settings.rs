@@ -1,25 +1,37 @@
 //! `kitbag.toml`: Kitbag's own settings. One table of keys drives the checking, the hints and the JSON
-//! Schema that is shipped, so the three cannot differ.
+//! Schema that is shipped, so the three cannot differ. What restricts and cannot be read restricts everything it
+//! could have meant; what nothing obeys yet is a fault.
 
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::source::Source;
-use super::tree::{self, Format, Node};
+use super::tree::{self, Format, Node, Pair};
 use crate::fault::{Fault, FaultKind, Place, Severity};
-use crate::model::{AgentRules, Bound, Limits, Mode, Overrides};
+use crate::model::{AgentRules, Limits, Mode, Overrides};
 use crate::names::{Form, UserId};
 
 mod check;
+mod closed;
+mod denied;
 mod keys;
+mod not_yet;
 mod rules;
 mod schema;
+mod units;
 
 #[cfg(test)]
 mod tests;
 
+use closed::Restrictions;
+
+pub use denied::Denied;
+pub use keys::key_paths;
+pub use not_yet::{NOT_YET, NotYet, is_not_yet};
 pub use schema::json_schema;
+use units::bound;
+pub use units::{duration, size};
 
 /// How long things may take, where the settings say so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,10 +78,29 @@ pub struct Settings {
     pub mode: Option<Mode>,
     /// The users it names.
     pub users: Vec<UserId>,
+    /// Who may see and call nothing.
+    pub denied: Denied,
+    /// Why every server is closed, if so, those that the file does not name included.
+    pub all_servers: Option<String>,
+    /// Why every agent is closed, if so, those that the file does not name included.
+    pub all_agents: Option<String>,
+    /// Whether the file as a whole could not be read; then everyone is denied.
+    pub unread: bool,
     /// How long things may take.
     pub wait: Wait,
     /// The bounds.
     pub limits: Limits,
+}
+
+impl Settings {
+    /// What counts when a file as a whole cannot be read: it could have denied anything to anybody. The caller
+    /// may use an earlier reading instead.
+    pub fn unread(fault: &Fault, limits: &Limits) -> Self {
+        let place = fault.place.as_ref().map_or_else(|| "kitbag.toml".to_owned(), ToString::to_string);
+        let denied =
+            Denied { everyone: Some(format!("settings cannot be read ({place})")), ..Denied::default() };
+        Self { denied, unread: true, limits: limits.clone(), ..Self::default() }
+    }
 }
 
 /// Reads a `kitbag.toml`. What cannot be used is a fault; the rest counts.
@@ -77,10 +108,12 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
     let source = Source::new(Arc::<Path>::from(file), text);
     let root = match tree::parse(&source, Format::Toml, limits) {
         Ok(root) => root,
-        Err(fault) => return (Settings::default(), vec![*fault]),
+        Err(fault) => return (Settings::unread(&fault, limits), vec![*fault]),
     };
     let mut faults = check::check(&source, &root, limits.config_faults);
-    let reader = Reader { source: &source, root: &root };
+    faults.extend(not_yet::faults(&source, &root, limits.config_faults));
+    let restrictions = &Restrictions::new(&source, &root);
+    let reader = Reader { source: &source, root: &root, restrictions };
     let (users, bad) = reader.users(limits.config_faults);
     faults.extend(bad);
     let settings = Settings {
@@ -88,10 +121,14 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         files: reader.texts(&["sources", "files"]),
         servers_dir: reader.texts(&["sources", "servers_dir"]).pop(),
         servers: reader.servers(),
-        agents: rules::agents(&root),
+        agents: rules::agents(restrictions, &root),
         names: rules::form(&root, &["present", "names"]),
         mode: rules::mode(&root, &["present", "mode"]),
         users,
+        denied: Denied::read(restrictions, &root),
+        all_servers: restrictions.whole_section("servers"),
+        all_agents: restrictions.whole_section("agents"),
+        unread: false,
         wait: reader.wait(),
         limits: reader.limits(limits),
     };
@@ -107,6 +144,7 @@ pub fn is_broken(faults: &[Fault]) -> bool {
 struct Reader<'a> {
     source: &'a Source<'a>,
     root: &'a Node,
+    restrictions: &'a Restrictions<'a>,
 }
 
 impl Reader<'_> {
@@ -119,31 +157,16 @@ impl Reader<'_> {
     }
 
     fn servers(&self) -> Vec<(String, Sited<Overrides>)> {
+        let sited = |pair: &Pair, value| Sited { value, place: self.source.place(pair.at) };
         let pairs = self.root.get("servers").and_then(Node::map).unwrap_or_default();
-        pairs
-            .iter()
-            .map(|pair| {
-                let flag = |key: &str| pair.value.get(key).and_then(Node::bool);
-                let list = |key: &str| {
-                    let nodes = pair.value.get(key)?.list()?;
-                    Some(nodes.iter().filter_map(Node::text).map(str::to_owned).collect())
-                };
-                let value = Overrides {
-                    enabled: flag("enabled"),
-                    required: flag("required"),
-                    lazy: flag("lazy"),
-                    concurrency: pair
-                        .value
-                        .get("concurrency")
-                        .and_then(Node::number)
-                        .map(|number| number as u32),
-                    include: list("include"),
-                    exclude: list("exclude"),
-                    rules: rules::server(&pair.value),
-                };
-                (pair.key.clone(), Sited { value, place: self.source.place(pair.at) })
-            })
-            .collect()
+        let read = |pair: &Pair| {
+            let value = rules::overrides(self.restrictions, &["servers", &pair.key], &pair.value);
+            (pair.key.clone(), sited(pair, value))
+        };
+        let mut servers: Vec<_> = pairs.iter().map(read).collect();
+        let empty = |pair: &Pair| sited(pair, Overrides::default());
+        self.restrictions.close_misspelt("servers", &mut servers, empty);
+        servers
     }
 
     fn users(&self, most: usize) -> (Vec<UserId>, Vec<Fault>) {
@@ -193,55 +216,4 @@ impl Reader<'_> {
         }
         limits
     }
-}
-
-/// A bound: a time, a size, or a number from 1.
-fn bound(node: &Node) -> Option<Bound> {
-    let time = node.text().and_then(duration).filter(|time| !time.is_zero()).map(Bound::Time);
-    let bytes = || node.text().and_then(size).filter(|size| 0 < *size).map(Bound::Bytes);
-    let items = || {
-        node.number()
-            .filter(|number| 1.0 <= *number && number.fract() == 0.0 && *number < 1e15)
-            .map(|number| Bound::Items(number as usize))
-    };
-    time.or_else(bytes).or_else(items)
-}
-
-/// `500ms`, `5s`, `2m`, `1h`, with a fraction if need be.
-pub fn duration(text: &str) -> Option<Duration> {
-    let (number, unit) = split_unit(text)?;
-    let seconds = match unit {
-        "ms" => number / 1000.0,
-        "s" => number,
-        "m" | "min" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return None,
-    };
-    Duration::try_from_secs_f64(seconds)
-        .ok()
-        .filter(|duration| *duration <= Duration::from_secs(30 * 24 * 3600))
-}
-
-/// `16MiB`, `64KiB`, `1GiB`, `10MB`, `512B`.
-pub fn size(text: &str) -> Option<usize> {
-    let (number, unit) = split_unit(text)?;
-    let factor: u32 = match unit {
-        "B" | "" => 1,
-        "KiB" => 1 << 10,
-        "MiB" => 1 << 20,
-        "GiB" => 1 << 30,
-        "kB" | "KB" => 1_000,
-        "MB" => 1_000_000,
-        "GB" => 1_000_000_000,
-        _ => return None,
-    };
-    let bytes = number * f64::from(factor);
-    (0.0..1e15).contains(&bytes).then_some(bytes as usize)
-}
-
-fn split_unit(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(split);
-    Some((number.parse().ok()?, unit.trim_start()))
 }

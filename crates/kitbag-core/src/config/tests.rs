@@ -4,6 +4,7 @@ mod export;
 mod interpolate;
 mod model;
 mod paste;
+mod restrictions;
 mod source;
 
 use std::path::Path;

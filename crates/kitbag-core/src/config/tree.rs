@@ -203,7 +203,7 @@ impl Node {
             Tree::Null => "null",
             Tree::Bool(_) => "true or false",
             Tree::Number(_) => "a number",
-            Tree::Text(_) => "a text",
+            Tree::Text(_) => "a string",
             Tree::List(_) => "a list",
             Tree::Map(_) => "a map",
         }

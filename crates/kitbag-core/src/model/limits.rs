@@ -30,7 +30,7 @@ macro_rules! limits {
     (@type Time) => { Duration };
     ($($name:ident: $kind:ident = $default:expr, $what:literal;)*) => {
         /// The bounds and clocks. Each has a default that suits a person's machine and a row in `[limits]`.
-        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub struct Limits { $(#[doc = $what] pub $name: limits!(@type $kind)),* }
 
@@ -99,6 +99,7 @@ limits! {
     wait_idle: Time = seconds(300), "silence during a call; progress starts it anew";
     wait_total: Time = seconds(600), "a whole call, progress or not";
     wait_end: Time = seconds(5), "until a server and all its processes are gone";
+    drain: Time = seconds(5), "how long calls in flight may go on once their server is replaced or Kitbag is closed";
     probe: Time = seconds(20), "until a server that shows no life is taken for one of the older protocol";
     restart_first: Time = seconds(1), "before the second try to start a server; doubles with each";
     restart_most: Time = seconds(30), "between two tries, at most";

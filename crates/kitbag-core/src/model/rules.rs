@@ -24,6 +24,8 @@ pub struct ServerRules {
     pub approve: Vec<String>,
     /// What is said about single tools, by the server's own names, in the order written.
     pub tools: Vec<(String, ToolRules)>,
+    /// Why the server offers no tool at all: a restriction of it that cannot be read, with its place.
+    pub closed: Option<String>,
 }
 
 impl ServerRules {
@@ -44,9 +46,13 @@ impl ServerRules {
             }
         }
         for (tool, rules) in &over.tools {
-            self.tools.retain(|(name, _)| name != tool);
-            self.tools.push((tool.clone(), rules.clone()));
+            let known = self.tools.iter().position(|(name, _)| name == tool);
+            let earlier = known.and_then(|index| self.tools.remove(index).1.closed);
+            let closed = earlier.or_else(|| rules.closed.clone());
+            self.tools.push((tool.clone(), ToolRules { closed, ..rules.clone() }));
         }
+        // No later layer opens again what an earlier one may have meant to keep away.
+        self.closed = self.closed.take().or_else(|| over.closed.clone());
     }
 }
 
@@ -65,6 +71,8 @@ pub struct ToolRules {
     pub examples: Vec<Value>,
     /// Options for one provider's definition, by provider.
     pub options: Map<String, Value>,
+    /// Why the tool is withheld: a restriction of it that cannot be read, with its place.
+    pub closed: Option<String>,
 }
 
 /// What is said about one argument.
@@ -83,7 +91,7 @@ pub struct ArgRules {
 }
 
 /// Who wins when a tool of a server and a local one want the same name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Clash {
     /// Both stay: the server's tool gets its full name.
     #[default]
@@ -110,7 +118,7 @@ impl Clash {
 }
 
 /// What one agent may see, and how.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AgentRules {
     /// Globs over server names; none means all.
     pub servers: Vec<String>,
@@ -122,4 +130,7 @@ pub struct AgentRules {
     pub names: Option<Form>,
     /// How tools are shown to it, if it has its own way.
     pub mode: Option<Mode>,
+    /// Why it sees no tool of any server: a restriction of it that cannot be read, with its place. Local tools
+    /// stay.
+    pub closed: Option<String>,
 }

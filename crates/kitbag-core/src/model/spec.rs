@@ -146,9 +146,15 @@ pub struct Overrides {
     pub lazy: Option<bool>,
     /// Calls in flight at once.
     pub concurrency: Option<u32>,
+    /// Until a call is answered.
+    pub call: Option<Duration>,
+    /// Until it is connected.
+    pub connect: Option<Duration>,
+    /// Whether each user has a connection of their own.
+    pub per_user: Option<bool>,
     /// Replaces the file's list.
     pub include: Option<Vec<String>>,
-    /// Replaces the file's list.
+    /// Added to the file's list: what is excluded anywhere stays excluded.
     pub exclude: Option<Vec<String>>,
     /// What is said about its tools.
     pub rules: ServerRules,
@@ -175,6 +181,8 @@ pub struct ServerSpec {
     pub lazy: bool,
     /// Calls in flight at once, when limited.
     pub concurrency: Option<u32>,
+    /// Whether each user has a connection of their own.
+    pub per_user: bool,
     /// What is said about its tools.
     pub rules: ServerRules,
     /// What its owner says about it.
@@ -203,6 +211,15 @@ impl fmt::Debug for Extra {
     }
 }
 
+/// What other files than its own give to a server: part of what an approval covers.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Seen {
+    /// Variables of the working folder's `.env` that its references take.
+    pub variables: Vec<(String, String)>,
+    /// The text of its file of variables.
+    pub env_file: Option<String>,
+}
+
 /// A server whose references have all been given their values.
 #[derive(Clone, Debug)]
 pub struct Resolved {
@@ -221,8 +238,8 @@ pub enum ResolvedLink {
         args: Vec<Secret>,
         /// Variables given to it.
         env: Vec<(String, Secret)>,
-        /// A file of further variables.
-        env_file: Option<String>,
+        /// Variables of its file of variables; those above win.
+        file_env: Vec<(String, Secret)>,
         /// Where it runs.
         cwd: Option<String>,
     },
@@ -264,6 +281,43 @@ impl Link {
     }
 }
 
+impl ResolvedLink {
+    /// A hash of every value: equal only for servers that start or reach the same thing with the same values.
+    pub fn identity(&self) -> Identity {
+        let mut sha = Sha256::new();
+        let named = |sha: &mut Sha256, key: &str, pairs: &[(String, Secret)]| {
+            for (name, value) in pairs {
+                put(sha, &format!("{key} {name}"), value.expose());
+            }
+        };
+        match self {
+            Self::Stdio { command, args, env, file_env, cwd } => {
+                put(&mut sha, "command", command);
+                args.iter().for_each(|arg| put(&mut sha, "arg", arg.expose()));
+                named(&mut sha, "env", env);
+                named(&mut sha, "file", file_env);
+                cwd.iter().for_each(|cwd| put(&mut sha, "cwd", cwd));
+            }
+            Self::Remote { transport, url, headers } => {
+                put(&mut sha, "transport", transport.as_str());
+                put(&mut sha, "url", url.expose());
+                named(&mut sha, "header", headers);
+            }
+        }
+        Identity(sha.finalize().into())
+    }
+}
+
+/// Which values a server runs with, without the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity([u8; 32]);
+
+impl fmt::Display for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex(&self.0[..16]))
+    }
+}
+
 impl fmt::Debug for ResolvedLink {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -294,6 +348,7 @@ impl ServerSpec {
             required: false,
             lazy: false,
             concurrency: None,
+            per_user: false,
             rules: ServerRules::default(),
             description: None,
             inputs: Vec::new(),
@@ -330,13 +385,15 @@ impl ServerSpec {
         take(&mut self.enabled, over.enabled);
         take(&mut self.required, over.required);
         take(&mut self.lazy, over.lazy);
+        take(&mut self.per_user, over.per_user);
         self.concurrency = over.concurrency.or(self.concurrency);
+        self.waits.call = over.call.or(self.waits.call);
+        self.waits.connect = over.connect.or(self.waits.connect);
         if let Some(include) = &over.include {
             self.filter.include.clone_from(include);
         }
-        if let Some(exclude) = &over.exclude {
-            self.filter.exclude.clone_from(exclude);
-        }
+        // What one file keeps away no other brings back.
+        self.filter.exclude.extend(over.exclude.iter().flatten().cloned());
         self.rules.apply(&over.rules);
     }
 
@@ -348,14 +405,15 @@ impl ServerSpec {
 
     /// What an approval is bound to: the file and everything that decides what runs, as written.
     ///
-    /// `seen` are the values a file of the working folder gives to references; whoever can write that file
-    /// must not be able to change an approved command behind the reference.
-    pub fn trust_hash(&self, seen: &[(String, String)]) -> String {
+    /// `seen` is what other files give to it; whoever can write those must not be able to change what was
+    /// approved behind a reference.
+    pub fn trust_hash(&self, seen: &Seen) -> String {
         let mut sha = Sha256::new();
         put(&mut sha, "file", &self.origin.place.file.to_string_lossy());
-        for (name, value) in seen {
+        for (name, value) in &seen.variables {
             put(&mut sha, &format!("seen {name}"), value);
         }
+        seen.env_file.iter().for_each(|text| put(&mut sha, "seen-env-file", text));
         hex(&self.digest(sha, |text| text.written().to_owned()).finalize())
     }
 
@@ -410,10 +468,19 @@ impl ServerSpec {
                 }
             }
         }
+        let value = |text: &Template| text.resolve(lookup).unwrap_or_default();
+        let mut file_env = Vec::new();
+        if let Link::Stdio(Program { env_file: Some(file), .. }) = &self.link
+            && faults.is_empty()
+        {
+            match lookup.env_file(&value(file)) {
+                Ok(variables) => file_env = variables,
+                Err(why) => faults.push(self.unreadable_env_file(&why)),
+            }
+        }
         if !faults.is_empty() {
             return Err(faults);
         }
-        let value = |text: &Template| text.resolve(lookup).unwrap_or_default();
         let secret = |text: &Template| Secret::new(value(text));
         let named = |pairs: &[(String, Template)]| {
             pairs.iter().map(|(n, v)| (n.clone(), secret(v))).collect::<Vec<_>>()
@@ -423,7 +490,7 @@ impl ServerSpec {
                 command: program.command.as_ref().map(value).unwrap_or_default(),
                 args: program.args.iter().map(secret).collect(),
                 env: named(&program.env),
-                env_file: program.env_file.as_ref().map(value),
+                file_env,
                 cwd: program.cwd.as_ref().map(value),
             },
             Link::Remote(endpoint) => {
@@ -439,6 +506,13 @@ impl ServerSpec {
             }
         };
         Ok(Resolved { link })
+    }
+
+    fn unreadable_env_file(&self, why: &str) -> Fault {
+        let fault =
+            Fault::error(FaultKind::Unreadable, format!("its file of variables cannot be read: {why}"));
+        let place = self.places.get("env_file").unwrap_or(&self.origin.place);
+        fault.hint("correct the path of \"envFile\", or remove the key").of(&self.name).at(place.clone())
     }
 
     fn missing(&self, key: &'static str, missing: &Missing) -> Fault {

@@ -47,6 +47,9 @@ pub trait Lookup {
     fn input(&self, id: &str) -> Option<Secret>;
     /// A folder's path.
     fn folder(&self, folder: Folder) -> Option<String>;
+    /// The variables of a file, or why they cannot be had. Read once by whoever gives the values, so that what
+    /// was approved is what runs.
+    fn env_file(&self, path: &str) -> Result<Vec<(String, Secret)>, String>;
 }
 
 /// A reference without a value.

@@ -28,6 +28,7 @@ pub(super) enum Field {
     Required,
     Lazy,
     Concurrency,
+    PerUser,
     Include,
     Exclude,
     Tools,
@@ -117,8 +118,12 @@ const KEYS: &[(&str, Field)] = &[
     ("api_key_format", Field::ApiKeyFormat),
     ("lazy", Field::Lazy),
     ("concurrency", Field::Concurrency),
+    ("per_user", Field::PerUser),
+    ("perUser", Field::PerUser),
     ("include", Field::Include),
     ("exclude", Field::Exclude),
+    ("include_tools", Field::Include),
+    ("exclude_tools", Field::Exclude),
     ("allowedTools", Field::Include),
     ("allowed_tools", Field::Include),
     ("available_tools", Field::Include),
@@ -179,7 +184,15 @@ pub(super) fn field(key: &str) -> Option<Field> {
     KEYS.iter().find(|(known, _)| *known == key).map(|(_, field)| *field)
 }
 
-/// The keys a slip is measured against.
-pub(super) fn common() -> impl Iterator<Item = &'static str> {
-    KEYS[..COMMON].iter().map(|(key, _)| *key)
+/// The keys a slip is measured against: every spelling of a restriction, because to miss one would show more
+/// than was meant, then the common ones.
+pub(super) fn worth_a_hint() -> impl Iterator<Item = &'static str> {
+    let restrictions = KEYS.iter().filter(|(_, field)| restricts(*field));
+    restrictions.chain(&KEYS[..COMMON]).map(|(key, _)| *key)
+}
+
+/// Whether a key keeps tools, a whole server or other users' connections away.
+pub(super) fn restricts(field: Field) -> bool {
+    use Field::{Disabled, Enabled, Exclude, Include, PerUser, Tools};
+    matches!(field, Enabled | Disabled | Include | Exclude | Tools | PerUser)
 }

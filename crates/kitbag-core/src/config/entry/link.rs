@@ -59,7 +59,7 @@ fn said(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Said> {
     let Some(pair) = fields.get(Field::Transport) else { return Some(Said::Nothing) };
     context.remember("transport", pair.at);
     let Some(word) = pair.value.text() else {
-        context.wrong_type(pair, "a text");
+        context.wrong_type(pair, "a string");
         return None;
     };
     let folded: String =
@@ -160,7 +160,7 @@ fn command(context: &mut Context<'_>, pair: &Pair, program: &mut Program) -> Opt
             let mut words: Vec<Template> =
                 words.iter().filter_map(|word| values::templated(context, word)).collect();
             if words.is_empty() {
-                context.wrong_type(pair, "a text or a list of texts");
+                context.wrong_type(pair, "a string or a list of strings");
                 return None;
             }
             program.command = Some(words.remove(0));
@@ -177,7 +177,7 @@ fn command(context: &mut Context<'_>, pair: &Pair, program: &mut Program) -> Opt
             }
         }
         _ => {
-            context.wrong_type(pair, "a text or a list of texts");
+            context.wrong_type(pair, "a string or a list of strings");
             return None;
         }
     }
@@ -202,7 +202,7 @@ fn args(context: &mut Context<'_>, pair: &Pair, program: &mut Program) {
                 match values::templated(context, word) {
                     Some(word) => program.args.push(word),
                     None => {
-                        let message = format!("every argument must be a text, found {}", word.kind());
+                        let message = format!("every argument must be a string, found {}", word.kind());
                         context.say(Fault::error(FaultKind::WrongType, message), word.at);
                     }
                 }
@@ -211,7 +211,7 @@ fn args(context: &mut Context<'_>, pair: &Pair, program: &mut Program) {
         _ => {
             let fault = Fault::error(
                 FaultKind::WrongType,
-                format!("{:?} must be a list of texts, found {}", pair.key, pair.value.kind()),
+                format!("{:?} must be a list of strings, found {}", pair.key, pair.value.kind()),
             );
             context.say(fault.hint("write [\"first\", \"second\"]"), pair.value.at);
         }

@@ -39,7 +39,7 @@ pub(super) fn flag(
     match (&pair.value.tree, word.as_deref()) {
         (Tree::Bool(value), _) => Some(*value),
         (_, Some(word @ ("true" | "false"))) => {
-            let fault = Fault::warning(FaultKind::WrongType, format!("{:?} is a text", pair.key));
+            let fault = Fault::warning(FaultKind::WrongType, format!("{:?} is a string", pair.key));
             context.say(fault.hint(format!("write {word} without quotes")), pair.value.at);
             Some(word == "true")
         }
@@ -62,7 +62,7 @@ pub(super) fn text(
         Tree::Text(text) => Some(text.clone()),
         Tree::Null => None,
         _ => {
-            context.wrong_type(pair, "a text");
+            context.wrong_type(pair, "a string");
             None
         }
     }
@@ -85,21 +85,26 @@ pub(super) fn count(
 }
 
 /// A list of names; one name alone is a list of one.
-pub(super) fn list(
-    context: &mut Context<'_>,
-    fields: &Fields<'_>,
-    field: Field,
-    key: &'static str,
-) -> Vec<String> {
-    let Some(pair) = fields.get(field) else { return Vec::new() };
+pub(super) fn list(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> Vec<String> {
     context.remember(key, pair.at);
     match &pair.value.tree {
-        Tree::Text(_) | Tree::List(_) | Tree::Null => strings(&pair.value),
-        _ => {
-            context.wrong_type(pair, "a list of texts");
-            Vec::new()
-        }
+        Tree::Null => Vec::new(),
+        // Several names in one string would be one that fits nothing.
+        Tree::Text(text) if !text.contains([',', ' ']) => vec![text.clone()],
+        _ => names(context, pair),
     }
+}
+
+/// A list in which everything must be a name: one that is left out could let through what was to be kept away.
+pub(super) fn names(context: &mut Context<'_>, pair: &Pair) -> Vec<String> {
+    let nodes = pair.value.list().unwrap_or_default();
+    if pair.value.list().is_none() {
+        context.wrong_type(pair, "a list of strings");
+    } else if let Some(other) = nodes.iter().find(|node| node.text().is_none()) {
+        let message = format!("{:?} must be a list of strings, found {} in it", pair.key, other.kind());
+        context.say(Fault::error(FaultKind::WrongType, message), other.at);
+    }
+    nodes.iter().filter_map(Node::text).map(str::to_owned).collect()
 }
 
 /// The texts in a list, or the one text.
@@ -132,7 +137,7 @@ pub(super) fn one(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> 
     }
     let template = pair.value.text().and_then(|_| templated(context, &pair.value));
     if template.is_none() {
-        context.wrong_type(pair, "a text");
+        context.wrong_type(pair, "a string");
     }
     template.filter(|template| !template.written().trim().is_empty())
 }
@@ -143,7 +148,7 @@ pub(super) fn map(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> 
     let Some(pairs) = pair.value.map() else {
         if !matches!(pair.value.tree, Tree::Null) {
             let message =
-                format!("{:?} must be a map of names to texts, found {}", pair.key, pair.value.kind());
+                format!("{:?} must be a map of names to strings, found {}", pair.key, pair.value.kind());
             let fault = Fault::error(FaultKind::WrongType, message);
             context.say(fault.hint(format!("write {:?}: {{\"NAME\": \"value\"}}", pair.key)), pair.value.at);
         }
@@ -153,7 +158,7 @@ pub(super) fn map(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> 
     for pair in pairs.iter().filter(|pair| !matches!(pair.value.tree, Tree::Null)) {
         match templated(context, &pair.value) {
             Some(template) => values.push((pair.key.clone(), template)),
-            None => context.wrong_type(pair, "a text"),
+            None => context.wrong_type(pair, "a string"),
         }
     }
     // Of two with one name the later counts.

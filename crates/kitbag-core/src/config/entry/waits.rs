@@ -96,7 +96,7 @@ fn number(context: &mut Context<'_>, pair: &Pair) -> Option<f64> {
         Tree::Number(_) => pair.value.number(),
         Tree::Text(text) if spelt(&pair.value).is_none() => {
             let parsed = text.trim().parse().ok();
-            let fault = Fault::warning(FaultKind::WrongType, format!("{:?} is a text", pair.key));
+            let fault = Fault::warning(FaultKind::WrongType, format!("{:?} is a string", pair.key));
             match parsed {
                 Some(number) => {
                     context.say(fault.hint(format!("write {number} without quotes")), pair.value.at);

@@ -9,7 +9,7 @@ fn layered(layer: Layer, used: bool, entries: &str) -> Layered {
     let text = format!("{{\"mcpServers\": {{{entries}}}}}");
     let limits = Limits::default();
     let document = read(Path::new(&file), &text, Reading { dialect: None, workspace: None, limits: &limits });
-    Layered { layer, used, document }
+    Layered { layer, used, user: None, document }
 }
 
 fn used(layer: Layer, entries: &str) -> Layered {

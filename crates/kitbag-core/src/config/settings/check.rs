@@ -3,7 +3,7 @@
 use super::super::source::Source;
 use super::super::tree::{Node, Pair};
 use super::keys::{self, Key, ROOT, Shape};
-use super::{bound, duration};
+use super::units::{bound, duration};
 use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
 use crate::text::nearest;
@@ -11,7 +11,7 @@ use crate::text::nearest;
 /// Every key that nobody reads and every value that does not fit.
 pub(super) fn check(source: &Source<'_>, root: &Node, most: usize) -> Vec<Fault> {
     let mut checker = Checker { source, faults: Vec::new(), most };
-    checker.node("kitbag.toml", &ROOT, root);
+    checker.node("kitbag.toml", &Shape::Table(ROOT), root);
     checker.faults
 }
 
@@ -25,18 +25,14 @@ struct Checker<'a> {
 impl Checker<'_> {
     /// The table is a few levels deep and bounds this recursion.
     fn node(&mut self, name: &str, shape: &Shape, node: &Node) {
+        let fits = fits(shape, node);
         match shape {
             Shape::Any => {}
-            Shape::Text => self.expect(name, node, node.text().is_some(), "a text"),
-            Shape::Bool => self.expect(name, node, node.bool().is_some(), "true or false"),
-            Shape::Count => self.expect(name, node, node.number().is_some_and(is_count), "a whole number"),
-            Shape::Texts => self.expect(name, node, are_texts(node), "a list of texts"),
-            Shape::Duration => self.expect(
-                name,
-                node,
-                node.text().and_then(duration).is_some(),
-                "a time such as \"5s\" or \"500ms\"",
-            ),
+            Shape::Text => self.expect(name, node, fits, "a string"),
+            Shape::Bool => self.expect(name, node, fits, "true or false"),
+            Shape::Count => self.expect(name, node, fits, "a whole number"),
+            Shape::Texts => self.expect(name, node, fits, "a list of strings"),
+            Shape::Duration => self.expect(name, node, fits, "a time such as \"5s\" or \"500ms\""),
             Shape::OneOf(words) => self.one_of(name, node, words),
             Shape::Hosts => self.hosts(name, node),
             Shape::Limits => self.limits(node),
@@ -52,12 +48,12 @@ impl Checker<'_> {
         }
     }
 
-    fn table(&mut self, name: &str, keys: &[Key], node: &Node) {
+    fn table(&mut self, name: &str, keys: &'static [Key], node: &Node) {
         let Some(pairs) = node.map() else { return self.expect(name, node, false, "a table") };
         for pair in pairs {
             match keys.iter().find(|key| key.name == pair.key) {
                 Some(key) => self.node(key.name, &key.shape, &pair.value),
-                None => self.unknown(name, pair, keys.iter().map(|key| key.name)),
+                None => self.unknown(name, pair, &keys::strictest_first(keys)),
             }
         }
     }
@@ -67,7 +63,7 @@ impl Checker<'_> {
         for pair in pairs {
             let fits = bound(&pair.value).is_some_and(|bound| Limits::default().set(&pair.key, bound));
             if !keys::limits().any(|name| name == pair.key) {
-                self.unknown("limits", pair, keys::limits());
+                self.unknown("limits", pair, Limits::NAMES);
             } else {
                 self.expect(
                     &pair.key,
@@ -80,7 +76,7 @@ impl Checker<'_> {
     }
 
     fn hosts(&mut self, name: &str, node: &Node) {
-        self.expect(name, node, are_texts(node), "a list of texts");
+        self.expect(name, node, are_texts(node), "a list of strings");
         for node in node.list().unwrap_or(std::slice::from_ref(node)) {
             if self.most <= self.faults.len() {
                 return;
@@ -98,21 +94,22 @@ impl Checker<'_> {
     }
 
     fn one_of(&mut self, name: &str, node: &Node, words: &'static [&'static str]) {
-        let Some(word) = node.text() else { return self.expect(name, node, false, "a text") };
+        let Some(word) = node.text() else { return self.expect(name, node, false, "a string") };
         if !words.contains(&word) {
             let fault = Fault::error(FaultKind::WrongValue, format!("{name:?} cannot be {word:?}"));
             self.say(fault.hint(format!("one of {}", words.join(", "))), node);
         }
     }
 
-    fn unknown(&mut self, table: &str, pair: &Pair, keys: impl Iterator<Item = &'static str> + Clone) {
+    /// The first of `keys` that is a slip away is what was probably meant.
+    fn unknown(&mut self, table: &str, pair: &Pair, keys: &[&'static str]) {
         if self.most <= self.faults.len() {
             return;
         }
         let fault = Fault::error(FaultKind::UnknownKey, format!("unknown key {:?} in {table}", pair.key));
-        let fault = match nearest(&pair.key, keys.clone()) {
+        let fault = match nearest(&pair.key, keys.iter().copied()) {
             Some(near) => fault.hint(format!("did you mean {near:?}?")),
-            None => fault.hint(format!("known keys: {}", keys.collect::<Vec<_>>().join(", "))),
+            None => fault.hint(format!("known keys: {}", keys.join(", "))),
         };
         let fault = self.source.mark(fault, pair.at);
         self.faults.push(fault);
@@ -135,7 +132,23 @@ impl Checker<'_> {
     }
 }
 
-fn is_count(number: f64) -> bool {
+/// Whether a value is what a key wants; what is inside of a table is judged key by key.
+pub(super) fn fits(shape: &Shape, node: &Node) -> bool {
+    match shape {
+        Shape::Any => true,
+        Shape::Text => node.text().is_some(),
+        Shape::Bool => node.bool().is_some(),
+        Shape::Count => node.number().is_some_and(is_count),
+        Shape::Duration => node.text().and_then(duration).is_some(),
+        Shape::Texts | Shape::Hosts => are_texts(node),
+        Shape::OneOf(words) => node.text().is_some_and(|word| words.contains(&word)),
+        Shape::Limits | Shape::Table(_) | Shape::Named(_) => node.map().is_some(),
+        Shape::List(_) => node.list().is_some(),
+    }
+}
+
+/// Whether a number counts things.
+pub(super) fn is_count(number: f64) -> bool {
     0.0 <= number && number.fract() == 0.0 && number < 1e15
 }
 

@@ -1,7 +1,9 @@
-//! The keys of `kitbag.toml`.
+//! The keys of `kitbag.toml`, in one table: what each must be, what it is for, and what it costs when it
+//! cannot be read.
 
 use super::super::dialect::ALL;
 use crate::model::Limits;
+use crate::text::nearest;
 
 /// What a value must be.
 #[derive(Clone, Copy, Debug)]
@@ -26,94 +28,142 @@ pub(super) enum Shape {
     List(&'static Shape),
 }
 
+/// What a key costs that cannot be read, or is probably meant by an unknown one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    /// Nothing but itself: it only changes how things look or how fast they are.
+    Plain,
+    /// Its owner is closed: the key could have kept anything away.
+    Restricts,
+    /// It counts as the strictest value it can have; misspelt, it closes its owner.
+    Strictest,
+}
+
 /// A key, what its value must be, and what it is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Key {
     pub(super) name: &'static str,
     pub(super) shape: Shape,
     pub(super) what: &'static str,
+    pub(super) role: Role,
 }
 
 const fn key(name: &'static str, shape: Shape, what: &'static str) -> Key {
-    Key { name, shape, what }
+    Key { name, shape, what, role: Role::Plain }
+}
+
+const fn restricts(name: &'static str, shape: Shape, what: &'static str) -> Key {
+    Key { name, shape, what, role: Role::Restricts }
+}
+
+const fn strictest(name: &'static str, shape: Shape, what: &'static str) -> Key {
+    Key { name, shape, what, role: Role::Strictest }
+}
+
+/// The names of keys, restrictions first: of two that an unknown key is equally near to, the restriction counts
+/// as meant. Better too little than what was meant to be kept away.
+pub(super) fn strictest_first(keys: &'static [Key]) -> Vec<&'static str> {
+    let of = |role: Role| keys.iter().filter(move |key| key.role == role).map(|key| key.name);
+    of(Role::Restricts).chain(of(Role::Strictest)).chain(of(Role::Plain)).collect()
+}
+
+/// The known key that an unknown one is probably meant to be.
+pub(super) fn near(word: &str, keys: &'static [Key]) -> Option<&'static Key> {
+    let name = nearest(word, strictest_first(keys))?;
+    keys.iter().find(|key| key.name == name)
 }
 
 pub(super) const MODES: Shape =
-    Shape::OneOf(&["native", "gateway", "markdown", "signatures", "text", "search", "auto"]);
+    Shape::OneOf(&["native", "gateway", "agent", "markdown", "signatures", "text", "search", "auto"]);
 
 const FORMS: Shape = Shape::OneOf(&["full", "short", "bare"]);
 
 /// The whole file.
-pub(super) const ROOT: Shape = Shape::Table(&[
-    key("sources", SOURCES, "where servers are read from, besides Kitbag's own files"),
-    key("wait", WAIT, "how long things may take"),
-    key("present", PRESENT, "how tools are shown to a model"),
-    key("servers", Shape::Named(&SERVER), "adds to, or overrides, what a server's own file says"),
-    key("agents", Shape::Named(&AGENT), "agents and what they may see"),
-    key("groups", Shape::Named(&GROUP), "permissions that users share"),
-    key("users", Shape::Named(&USER), "users besides those with a folder of their own"),
+pub(super) const ROOT: &[Key] = &[
+    key("sources", Shape::Table(SOURCES), "where servers are read from, besides Kitbag's own files"),
+    key("wait", Shape::Table(WAIT), "how long things may take"),
+    key("present", Shape::Table(PRESENT), "how tools are shown to a model"),
+    restricts(
+        "servers",
+        Shape::Named(&Shape::Table(SERVER)),
+        "adds to, or overrides, what a server's own file says",
+    ),
+    restricts("agents", Shape::Named(&Shape::Table(AGENT)), "agents and what they may see"),
+    restricts("groups", Shape::Named(&Shape::Table(GROUP)), "permissions that users share"),
+    restricts("users", Shape::Named(&Shape::Table(USER)), "users besides those with a folder of their own"),
     key("limits", Shape::Limits, "any row of `kitbag limits`, by its name"),
-    key("store", STORE, "where users, pins and audit are kept"),
-]);
+    key("store", Shape::Table(STORE), "where users, pins and audit are kept"),
+    restricts("pins", Shape::Table(PINS), "what happens when a tool's definition changes"),
+    restricts("policy", Shape::Table(POLICY), "which tools may not be seen together"),
+    key("audit", Shape::Table(AUDIT), "what is recorded about calls"),
+    key("serve", Shape::Table(SERVE), "how Kitbag serves its tools to other programs"),
+];
 
-const SOURCES: Shape = Shape::Table(&[
+pub(super) const SOURCES: &[Key] = &[
     key("hosts", Shape::Hosts, "other programs whose files are used"),
     key("files", Shape::Texts, "further configuration files, in any dialect"),
     key("servers_dir", Shape::Text, "a folder with one file per server and user_<id> folders"),
-]);
+];
 
-const WAIT: Shape = Shape::Table(&[
+pub(super) const WAIT: &[Key] = &[
     key("agent", Shape::Duration, "how long an agent or command waits for its servers"),
     key("stdio", Shape::Duration, "until a started program is connected"),
     key("http", Shape::Duration, "until an address is connected"),
     key("list", Shape::Duration, "until a server's tools are listed"),
     key("idle", Shape::Duration, "silence during a call"),
     key("total", Shape::Duration, "a whole call"),
-]);
+];
 
-const PRESENT: Shape = Shape::Table(&[
+pub(super) const PRESENT: &[Key] = &[
     key("mode", MODES, "how tools are shown"),
     key("budget", Shape::Count, "tokens for auto"),
     key("names", FORMS, "mcp_<server>_<tool>, <server>_<tool> or <tool>"),
-]);
+];
 
-const SERVER: Shape = Shape::Table(&[
-    key("enabled", Shape::Bool, "whether it is switched on"),
+pub(super) const SERVER: &[Key] = &[
+    strictest("enabled", Shape::Bool, "whether it is switched on"),
     key("required", Shape::Bool, "whether start-up fails without it"),
     key("lazy", Shape::Bool, "whether it is only started on first need"),
     key("concurrency", Shape::Count, "calls in flight at once"),
+    key("timeout", Shape::Duration, "until a call is answered"),
+    key("connect_timeout", Shape::Duration, "until it is connected"),
+    strictest("per_user", Shape::Bool, "whether each user has a connection of their own"),
     key("mode", MODES, "how its tools are shown"),
-    key("include", Shape::Texts, "globs over its own tool names: only these"),
-    key("exclude", Shape::Texts, "globs over its own tool names: never these"),
+    restricts("include", Shape::Texts, "globs over its own tool names: only these"),
+    restricts("exclude", Shape::Texts, "globs over its own tool names: never these"),
     key("names", FORMS, "which form of name its tools have"),
     key("category", Shape::Text, "the heading its tools stand under"),
     key("tag", Shape::Text, "put before its tools' descriptions"),
     key("idempotent", Shape::Texts, "tools that may be called twice"),
     key("read_only", Shape::Texts, "tools that change nothing"),
-    key("approve", Shape::Texts, "tools that need a person's yes"),
-    key("tools", Shape::Named(&TOOL), "what is said about single tools, by the server's own names"),
-]);
+    strictest("approve", Shape::Texts, "tools that need a person's yes"),
+    restricts(
+        "tools",
+        Shape::Named(&Shape::Table(TOOL)),
+        "what is said about single tools, by the server's own names",
+    ),
+];
 
-const TOOL: Shape = Shape::Table(&[
+pub(super) const TOOL: &[Key] = &[
     key("name", Shape::Text, "what the model sees"),
     key("description", Shape::Text, "what the model reads"),
     key("category", Shape::Text, "the heading it stands under"),
-    key("args", Shape::Named(&ARG), "changes to single arguments"),
+    restricts("args", Shape::Named(&Shape::Table(ARG)), "changes to single arguments"),
     key("examples", Shape::List(&Shape::Any), "arguments to show as examples"),
     key("options", Shape::Any, "options for one provider's definition"),
-]);
+];
 
-const ARG: Shape = Shape::Table(&[
-    key("pin", Shape::Any, "always this value; the model does not see the argument"),
+pub(super) const ARG: &[Key] = &[
+    restricts("pin", Shape::Any, "always this value; the model does not see the argument"),
     key("default", Shape::Any, "this value unless the model says otherwise"),
     key("rename", Shape::Text, "what the model calls it"),
     key("describe", Shape::Text, "what the model reads about it"),
-    key("hide", Shape::Bool, "whether the model does not see it"),
-]);
+    restricts("hide", Shape::Bool, "whether the model does not see it"),
+];
 
-const AGENT: Shape = Shape::Table(&[
-    key("servers", Shape::Texts, "globs over server names"),
-    key("allow", Shape::Texts, "\"server/tool\" globs over raw names"),
+pub(super) const AGENT: &[Key] = &[
+    restricts("servers", Shape::Texts, "globs over server names"),
+    restricts("allow", Shape::Texts, "\"server/tool\" globs over raw names"),
     key("names", FORMS, "which form of name it sees"),
     key("clash", Shape::OneOf(&["prefix", "mcp", "local", "error"]), "who wins when two tools want one name"),
     key("mode", MODES, "how tools are shown"),
@@ -121,17 +171,37 @@ const AGENT: Shape = Shape::Table(&[
     key("model", Shape::Text, "the model that drives it"),
     key("instruction", Shape::Text, "its system prompt"),
     key("max_steps", Shape::Count, "model calls in one run"),
-]);
+];
 
-const GROUP: Shape = Shape::Table(&[
-    key("allow", Shape::Texts, "what its users may see and call"),
-    key("deny", Shape::Texts, "what they may not; beats allow"),
-    key("approve", Shape::Texts, "what needs a person's yes"),
-]);
+pub(super) const GROUP: &[Key] = &[
+    restricts("allow", Shape::Texts, "what its users may see and call"),
+    restricts("deny", Shape::Texts, "what they may not; beats allow"),
+    restricts("approve", Shape::Texts, "what needs a person's yes"),
+];
 
-const USER: Shape = Shape::Table(&[key("groups", Shape::Texts, "the groups the user belongs to")]);
+pub(super) const USER: &[Key] = &[restricts("groups", Shape::Texts, "the groups the user belongs to")];
 
-const STORE: Shape = Shape::Table(&[key("url", Shape::Text, "sqlite: or postgres://…")]);
+pub(super) const STORE: &[Key] = &[key("url", Shape::Text, "sqlite: or postgres://…")];
+
+pub(super) const PINS: &[Key] = &[restricts(
+    "mode",
+    Shape::OneOf(&["first-use", "strict", "off"]),
+    "whether changed definitions are held back",
+)];
+
+pub(super) const POLICY: &[Key] = &[restricts(
+    "trifecta",
+    Shape::OneOf(&["warn", "ask", "deny"]),
+    "private data, untrusted text and a way out in one view",
+)];
+
+pub(super) const AUDIT: &[Key] =
+    &[key("payload", Shape::Bool, "whether arguments and results are recorded too")];
+
+pub(super) const SERVE: &[Key] = &[
+    key("listen", Shape::Text, "the address to listen at"),
+    key("names", FORMS, "which form of name clients see"),
+];
 
 /// The programs that can be named in `[sources] hosts`.
 pub(super) fn hosts() -> impl Iterator<Item = &'static str> + Clone {
@@ -140,4 +210,29 @@ pub(super) fn hosts() -> impl Iterator<Item = &'static str> + Clone {
 
 pub(super) fn limits() -> impl Iterator<Item = &'static str> + Clone {
     Limits::NAMES.iter().copied()
+}
+
+/// Every key of the file by its path, such as `servers.*.include`: `*` stands for a name of the user's choice,
+/// and for every row of the limits. Tables are not keys of their own.
+pub fn key_paths() -> Vec<String> {
+    let mut paths = Vec::new();
+    collect("", &Shape::Table(ROOT), &mut paths);
+    paths
+}
+
+/// The table is a few levels deep and bounds this recursion.
+fn collect(path: &str, shape: &Shape, paths: &mut Vec<String>) {
+    match shape {
+        Shape::Table(keys) => {
+            keys.iter().for_each(|key| collect(&joined(path, key.name), &key.shape, paths));
+        }
+        Shape::Named(inner) => collect(&joined(path, "*"), inner, paths),
+        Shape::Limits => paths.push(joined(path, "*")),
+        _ => paths.push(path.to_owned()),
+    }
+}
+
+/// A path with one more key.
+pub(super) fn joined(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }

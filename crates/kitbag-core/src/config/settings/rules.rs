@@ -3,11 +3,42 @@
 use serde_json::{Map, Value};
 
 use super::super::tree::Node;
-use crate::model::{AgentRules, ArgRules, Clash, Mode, ServerRules, ToolRules};
+use super::check::{fits, is_count};
+use super::closed::{Closes, Restrictions, title};
+use super::keys::{AGENT, ARG, SERVER, Shape, TOOL};
+use super::{Sited, duration};
+use crate::model::{AgentRules, ArgRules, Clash, Mode, Overrides, ServerRules, ToolRules};
 use crate::names::Form;
 
-/// What is said about one server's tools.
-pub(super) fn server(node: &Node) -> ServerRules {
+/// What is said about one server.
+pub(super) fn overrides(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> Overrides {
+    let flag = |key: &str| node.get(key).and_then(Node::bool);
+    // A restriction of the wrong type counts as the strictest value it can have.
+    let or_strictest = |key: &str, value: bool| node.get(key).map(|node| node.bool().unwrap_or(value));
+    let time =
+        |key: &str| node.get(key).and_then(Node::text).and_then(duration).filter(|time| !time.is_zero());
+    let list = |key: &str| node.get(key).and_then(Node::list).map(|_| texts(node, key));
+    let concurrency = node.get("concurrency").and_then(Node::number).filter(|number| is_count(*number));
+    Overrides {
+        enabled: or_strictest("enabled", false),
+        required: flag("required"),
+        lazy: flag("lazy"),
+        concurrency: concurrency.map(|number| number as u32),
+        call: time("timeout"),
+        connect: time("connect_timeout"),
+        per_user: or_strictest("per_user", true),
+        include: node.get("include").and_then(Node::list).map(|_| only(node, "include")),
+        exclude: list("exclude"),
+        rules: server(restrictions, path, node),
+    }
+}
+
+fn server(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> ServerRules {
+    // Which tools need approval cannot be told: then all do.
+    let approve = match node.get("approve") {
+        Some(list) if !fits(&Shape::Texts, list) => vec!["*".to_owned()],
+        _ => texts(node, "approve"),
+    };
     ServerRules {
         mode: mode(node, &["mode"]),
         names: form(node, &["names"]),
@@ -15,20 +46,38 @@ pub(super) fn server(node: &Node) -> ServerRules {
         tag: text(node, "tag"),
         idempotent: texts(node, "idempotent"),
         read_only: texts(node, "read_only"),
-        approve: texts(node, "approve"),
-        tools: named(node, "tools", tool),
+        approve,
+        tools: named(node, "tools", |name, node| {
+            tool(restrictions, &[path, &["tools", name]].concat(), node)
+        }),
+        closed: restrictions.in_table(&title(path), SERVER, node),
+    }
+}
+
+impl Closes for Sited<Overrides> {
+    fn close(&mut self, reason: String) {
+        self.value.rules.closed.get_or_insert(reason);
     }
 }
 
 /// What each agent may see.
-pub(super) fn agents(root: &Node) -> Vec<(String, AgentRules)> {
-    named(root, "agents", |node| AgentRules {
-        servers: texts(node, "servers"),
-        allow: texts(node, "allow"),
+pub(super) fn agents(restrictions: &Restrictions<'_>, root: &Node) -> Vec<(String, AgentRules)> {
+    let mut agents = named(root, "agents", |name, node| AgentRules {
+        servers: only(node, "servers"),
+        allow: only(node, "allow"),
         clash: text(node, "clash").and_then(|word| Clash::parse(&word)).unwrap_or_default(),
         names: form(node, &["names"]),
         mode: mode(node, &["mode"]),
-    })
+        closed: restrictions.in_table(&title(&["agents", name]), AGENT, node),
+    });
+    restrictions.close_misspelt("agents", &mut agents, |_| AgentRules::default());
+    agents
+}
+
+impl Closes for AgentRules {
+    fn close(&mut self, reason: String) {
+        self.closed.get_or_insert(reason);
+    }
 }
 
 /// A way to show tools.
@@ -41,13 +90,18 @@ pub(super) fn form(root: &Node, path: &[&str]) -> Option<Form> {
     Form::parse(root.at_path(path)?.text()?)
 }
 
-fn tool(node: &Node) -> ToolRules {
+fn tool(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> ToolRules {
+    let in_args = || {
+        let args = node.get("args").and_then(Node::map).unwrap_or_default().iter();
+        args.map(|arg| (title(&[path, &["args", &arg.key]].concat()), &arg.value))
+            .find_map(|(title, node)| restrictions.in_table(&title, ARG, node))
+    };
     let options = node.get("options").map(Node::to_json);
     ToolRules {
         name: text(node, "name"),
         description: text(node, "description"),
         category: text(node, "category"),
-        args: named(node, "args", argument),
+        args: named(node, "args", |_, node| argument(node)),
         examples: node
             .get("examples")
             .and_then(Node::list)
@@ -56,6 +110,7 @@ fn tool(node: &Node) -> ToolRules {
             .map(Node::to_json)
             .collect(),
         options: options.as_ref().and_then(Value::as_object).cloned().unwrap_or_else(Map::new),
+        closed: restrictions.in_table(&title(path), TOOL, node).or_else(in_args),
     }
 }
 
@@ -69,9 +124,17 @@ fn argument(node: &Node) -> ArgRules {
     }
 }
 
-fn named<T>(node: &Node, key: &str, read: impl Fn(&Node) -> T) -> Vec<(String, T)> {
+fn named<T>(node: &Node, key: &str, read: impl Fn(&str, &Node) -> T) -> Vec<(String, T)> {
     let pairs = node.get(key).and_then(Node::map).unwrap_or_default();
-    pairs.iter().map(|pair| (pair.key.clone(), read(&pair.value))).collect()
+    pairs.iter().map(|pair| (pair.key.clone(), read(&pair.key, &pair.value))).collect()
+}
+
+/// A list of what is let through. One that is empty lets nothing through: a pattern of nothing fits no name.
+pub(super) fn only(node: &Node, key: &str) -> Vec<String> {
+    match node.get(key).and_then(Node::list) {
+        Some([]) => vec![String::new()],
+        _ => texts(node, key),
+    }
 }
 
 fn text(node: &Node, key: &str) -> Option<String> {

@@ -2,11 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::keys::{self, Key, ROOT, Shape};
+use super::keys::{self, Key, ROOT, Shape, joined};
+use super::not_yet::{NOT_YET, is_not_yet};
 
 /// The schema, made from the same table the file is checked by.
 pub fn json_schema() -> Value {
-    let mut schema = of(&ROOT);
+    let mut schema = of("", &Shape::Table(ROOT));
     if let Some(map) = schema.as_object_mut() {
         map.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
         map.insert("title".into(), "kitbag.toml".into());
@@ -14,7 +15,8 @@ pub fn json_schema() -> Value {
     schema
 }
 
-fn of(shape: &Shape) -> Value {
+/// The schema of a value at a path.
+fn of(path: &str, shape: &Shape) -> Value {
     match shape {
         Shape::Text => json!({"type": "string"}),
         Shape::Bool => json!({"type": "boolean"}),
@@ -33,19 +35,30 @@ fn of(shape: &Shape) -> Value {
         }
         Shape::Any => json!({}),
         Shape::Table(keys) => {
-            let properties: Map<String, Value> =
-                keys.iter().map(|key| (key.name.to_owned(), described(key))).collect();
+            let properties: Map<String, Value> = keys
+                .iter()
+                .map(|key| (key.name.to_owned(), described(&joined(path, key.name), key)))
+                .collect();
             json!({"type": "object", "properties": properties, "additionalProperties": false})
         }
-        Shape::Named(inner) => json!({"type": "object", "additionalProperties": of(inner)}),
-        Shape::List(inner) => json!({"type": "array", "items": of(inner)}),
+        Shape::Named(inner) => {
+            json!({"type": "object", "additionalProperties": of(&joined(path, "*"), inner)})
+        }
+        Shape::List(inner) => json!({"type": "array", "items": of(path, inner)}),
     }
 }
 
-fn described(key: &Key) -> Value {
-    let mut schema = of(&key.shape);
+fn described(path: &str, key: &Key) -> Value {
+    let mut schema = of(path, &key.shape);
+    let mut what = key.what.to_owned();
+    if is_not_yet(path) {
+        what.push_str(" (not supported yet)");
+    }
+    if let Some(row) = NOT_YET.iter().find(|row| row.path == path && !row.values.is_empty()) {
+        what.push_str(&format!(" (not supported yet: {})", row.values.join(", ")));
+    }
     if let Some(map) = schema.as_object_mut() {
-        map.insert("description".into(), key.what.into());
+        map.insert("description".into(), what.into());
     }
     schema
 }

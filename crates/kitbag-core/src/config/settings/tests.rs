@@ -1,7 +1,11 @@
 use serde_json::Value;
 
 use super::*;
+use crate::model::Bound;
 use crate::text::nearest;
+
+mod closed;
+mod not_yet;
 
 /// The example of CONTRACTS.md, every key of it.
 const EXAMPLE: &str = r#"
@@ -27,6 +31,9 @@ names = "full"
 required = false
 lazy = false
 concurrency = 16
+timeout = "30s"
+connect_timeout = "10s"
+per_user = true
 mode = "gateway"
 include = ["get_*", "list_*"]
 exclude = ["delete_*"]
@@ -65,11 +72,22 @@ groups = ["dev"]
 config_file = "16MiB"
 [store]
 url = "sqlite:"
+[pins]
+mode = "first-use"
+[policy]
+trifecta = "warn"
+[audit]
+payload = false
+[serve]
+listen = "127.0.0.1:8420"
+names = "short"
 "#;
 
+/// Settings and their mistakes; what is only not supported yet has tests of its own.
 fn settings(text: &str) -> (Settings, Vec<String>) {
     let (settings, faults) = read(Path::new("kitbag.toml"), text, &Limits::default());
-    (settings, faults.iter().map(ToString::to_string).collect())
+    let mistakes = faults.iter().filter(|fault| fault.kind != FaultKind::NotYet);
+    (settings, mistakes.map(ToString::to_string).collect())
 }
 
 #[test]
@@ -82,6 +100,11 @@ fn the_example_is_right() {
     let (name, over) = &settings.servers[0];
     assert_eq!((name.as_str(), over.value.concurrency, over.place.line), ("github", Some(16), 20));
     assert_eq!(over.value.include.as_deref(), Some(&["get_*".to_owned(), "list_*".to_owned()][..]));
+    let seconds = |seconds| Some(Duration::from_secs(seconds));
+    assert_eq!((over.value.call, over.value.connect), (seconds(30), seconds(10)));
+    assert_eq!(over.value.per_user, Some(true));
+    let closed = [&over.value.rules.closed, &settings.agents[0].1.closed, &settings.all_servers];
+    assert_eq!((closed, settings.unread), ([&None; 3], false));
 }
 
 #[test]
@@ -99,14 +122,14 @@ fn mistakes_are_named() {
     check("wait = 1", "\"wait\" must be a table, found a number");
     check("[present]\nmode = \"loud\"", "\"mode\" cannot be \"loud\" (one of native, gateway");
     check("[present]\nbudget = -1", "\"budget\" must be a whole number");
-    check("[servers.a]\ninclude = \"x\"", "\"include\" must be a list of texts, found a text");
-    check("[servers.a]\nlazy = \"yes\"", "\"lazy\" must be true or false, found a text");
+    check("[servers.a]\ninclude = \"x\"", "\"include\" must be a list of strings, found a string");
+    check("[servers.a]\nlazy = \"yes\"", "\"lazy\" must be true or false, found a string");
     check("[servers]\na = 1", "\"a\" must be a table");
     check("[sources]\nhosts = [\"cursr\"]", "unknown program \"cursr\" (did you mean \"cursor\"?)");
     check("[limits]\nconfig_fil = 1", "(did you mean \"config_file\"?)");
     check(
         "[limits]\nconfig_file = \"1 stone\"",
-        "must be a number from 1, a size such as \"16MiB\" or a time such as \"5s\", found a text",
+        "must be a number from 1, a size such as \"16MiB\" or a time such as \"5s\", found a string",
     );
     check("[limits]\nconfig_file = 0", "must be a number from 1");
     check("[limits]\nconfig_depth = inf", "must be a number from 1");

@@ -21,6 +21,10 @@ impl Lookup for Known {
     fn folder(&self, folder: Folder) -> Option<String> {
         (folder != Folder::Plugin).then(|| format!("/{}", folder.as_str()))
     }
+
+    fn env_file(&self, path: &str) -> Result<Vec<(String, Secret)>, String> {
+        Err(format!("{path} does not exist"))
+    }
 }
 
 fn value(dialect: &str, text: &str) -> Result<String, String> {

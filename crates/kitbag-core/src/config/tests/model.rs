@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::time::Duration;
 
 use crate::config::layers::{Layer, Layered, merge};
 use crate::config::{Document, Reading, Source, read, tree};
@@ -31,6 +32,10 @@ impl Lookup for Planted {
     fn folder(&self, _: Folder) -> Option<String> {
         Some(SECRET.to_owned())
     }
+
+    fn env_file(&self, _: &str) -> Result<Vec<(String, Secret)>, String> {
+        Ok(vec![("F".to_owned(), Secret::new(SECRET))])
+    }
 }
 
 const STDIO: &str = r#"{"command": "${V}", "args": ["--token", "PLANTED-SECRET", "${V:-PLANTED-SECRET}"],
@@ -45,7 +50,7 @@ fn no_type_that_holds_a_secret_prints_it() {
     let document = document(&text);
     let source = Source::new(Path::new("x.json"), &text);
     let root = tree::parse(&source, tree::Format::Json, &Limits::default()).unwrap();
-    let layered = Layered { layer: Layer::Shared, used: true, document: document.clone() };
+    let layered = Layered { layer: Layer::Shared, used: true, user: None, document: document.clone() };
     let (stdio, remote) = (spec(STDIO), spec(REMOTE));
     let secret = Secret::new(SECRET);
     let template = Template::literal(SECRET);
@@ -109,7 +114,11 @@ fn an_approval_is_bound_to_all_that_decides_what_runs() {
     let remote = r#"{"type": "http", "url": "https://h/", "headers": {"K": "v"}, "authToken": "t"}"#;
     let check = |base: &str, from: &str, to: &str, same: bool| {
         let (before, after) = (spec(base), spec(&base.replacen(from, to, 1)));
-        assert_eq!(before.trust_hash(&[]) == after.trust_hash(&[]), same, "{from} → {to}");
+        assert_eq!(
+            before.trust_hash(&Seen::default()) == after.trust_hash(&Seen::default()),
+            same,
+            "{from} → {to}"
+        );
         assert_eq!(before.fingerprint() == after.fingerprint(), same, "{from} → {to}");
     };
     check(stdio, "\"c\"", "\"d\"", false);
@@ -132,15 +141,26 @@ fn an_approval_is_bound_to_all_that_decides_what_runs() {
     let base = spec(stdio);
     let mut moved = base.clone();
     moved.origin.place.file = Path::new("y.json").into();
-    assert_ne!(base.trust_hash(&[]), moved.trust_hash(&[]));
+    assert_ne!(base.trust_hash(&Seen::default()), moved.trust_hash(&Seen::default()));
     assert_eq!(base.fingerprint(), moved.fingerprint());
-    assert_ne!(base.trust_hash(&[]), base.trust_hash(&[("V".into(), "1".into())]));
+    assert_ne!(base.trust_hash(&Seen::default()), base.trust_hash(&seen("V")));
+    let filed = |text: &str| Seen { env_file: Some(text.to_owned()), ..Seen::default() };
+    assert_ne!(base.trust_hash(&Seen::default()), base.trust_hash(&filed("A=1")));
+    assert_ne!(base.trust_hash(&filed("A=2")), base.trust_hash(&filed("A=1")), "f15: what it holds counts");
+}
+
+fn seen(name: &str) -> Seen {
+    Seen { variables: vec![(name.to_owned(), "c".to_owned())], env_file: None }
 }
 
 #[test]
 fn no_two_kinds_of_value_look_alike_to_an_approval() {
     let differ = |one: &str, other: &str| {
-        assert_ne!(spec(one).trust_hash(&[]), spec(other).trust_hash(&[]), "{one} {other}");
+        assert_ne!(
+            spec(one).trust_hash(&Seen::default()),
+            spec(other).trust_hash(&Seen::default()),
+            "{one} {other}"
+        );
     };
     differ(r#"{"command": "c", "env": {"arg": "x"}}"#, r#"{"command": "c", "args": ["x"]}"#);
     differ(r#"{"command": "c", "env": {"cwd": "x"}}"#, r#"{"command": "c", "cwd": "x"}"#);
@@ -151,8 +171,7 @@ fn no_two_kinds_of_value_look_alike_to_an_approval() {
         r#"{"url": "http://h/", "authToken": "x"}"#,
     );
     let one = spec(r#"{"command": "c", "env": {"command": "d"}}"#);
-    let seen = |name: &str| [(name.to_owned(), "c".to_owned())];
-    assert_ne!(one.trust_hash(&[]), spec(r#"{"command": "d"}"#).trust_hash(&seen("command")));
+    assert_ne!(one.trust_hash(&Seen::default()), spec(r#"{"command": "d"}"#).trust_hash(&seen("command")));
 }
 
 #[test]
@@ -164,13 +183,35 @@ fn settings_override_what_a_file_says() {
         enabled: Some(false),
         include: Some(vec![]),
         concurrency: Some(2),
+        call: Some(Duration::from_secs(3)),
+        per_user: Some(true),
         ..Overrides::default()
     });
+    assert_eq!((spec.waits.call, spec.waits.connect), (Some(Duration::from_secs(3)), None));
+    assert!(spec.per_user);
+    spec.apply(&Overrides { connect: Some(Duration::from_secs(4)), ..Overrides::default() });
+    assert_eq!(
+        spec.waits.call.zip(spec.waits.connect),
+        Some((Duration::from_secs(3), Duration::from_secs(4)))
+    );
     assert!(!spec.enabled && spec.filter.include.is_empty() && spec.filter.exclude == ["b"]);
     assert_eq!(spec.concurrency, Some(2));
+    spec.apply(&Overrides { exclude: Some(vec!["c".to_owned()]), ..Overrides::default() });
+    assert_eq!(spec.filter.exclude, ["b", "c"], "f3: what a file excludes no other brings back");
 }
 
 #[test]
 fn the_variable_of_an_input() {
     assert_eq!(input_variable("github-token 2é"), "KITBAG_INPUT_GITHUB_TOKEN_2_");
+}
+
+#[test]
+fn per_user_is_read_and_written() {
+    for key in ["per_user", "perUser"] {
+        let spec = spec(&format!(r#"{{"command": "c", "{key}": true}}"#));
+        assert!(spec.per_user && crate::config::own::entry(&spec)["per_user"] == true, "{key}");
+    }
+    assert!(!spec(r#"{"command": "c"}"#).per_user);
+    let broken = super::one("kitbag", r#"{"mcpServers": {"a": {"command": "c", "per_user": 1}}}"#);
+    assert!(broken.spec.is_none());
 }

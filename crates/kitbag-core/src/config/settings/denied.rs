@@ -1,0 +1,97 @@
+//! Users who may do nothing: because a restriction of theirs cannot be read, or because nothing enforces it yet.
+
+use std::collections::BTreeMap;
+
+use super::super::tree::Node;
+use super::closed::{Restrictions, title};
+use super::keys::{PINS, POLICY, USER};
+use super::not_yet::asks_for_more;
+use crate::names::UserId;
+
+/// Who may see and call nothing, with the reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Denied {
+    /// Why nobody may, if so.
+    pub everyone: Option<String>,
+    /// Single users.
+    pub users: BTreeMap<UserId, String>,
+}
+
+impl Denied {
+    /// Why this user may do nothing, if so.
+    pub fn reason(&self, user: &UserId) -> Option<&str> {
+        self.users.get(user).or(self.everyone.as_ref()).map(String::as_str)
+    }
+
+    fn deny_everyone(&mut self, reason: Option<String>) {
+        self.everyone = self.everyone.take().or(reason);
+    }
+
+    fn deny(&mut self, user: UserId, reason: String) {
+        self.users.entry(user).or_insert(reason);
+    }
+
+    /// By what a whole file says.
+    pub(super) fn read(restrictions: &Restrictions<'_>, root: &Node) -> Self {
+        let mut denied = Self::default();
+        denied.by_section(restrictions, root);
+        denied.by_users(restrictions, root);
+        denied.by_groups(restrictions, root);
+        denied
+    }
+
+    /// Rules for everybody that nothing enforces yet.
+    fn by_section(&mut self, restrictions: &Restrictions<'_>, root: &Node) {
+        for (section, keys) in [("pins", PINS), ("policy", POLICY)] {
+            for misspelt in restrictions.misspelt(section) {
+                self.deny_everyone(Some(misspelt.reason.clone()));
+            }
+            let Some(node) = root.get(section) else { continue };
+            let title = title(&[section]);
+            self.deny_everyone(restrictions.in_table(&title, keys, node));
+            if asks_for_more(section, node) {
+                let reason = restrictions.because(&format!("{title} is not supported yet"), node.at);
+                self.deny_everyone(Some(reason));
+            }
+        }
+    }
+
+    fn by_users(&mut self, restrictions: &Restrictions<'_>, root: &Node) {
+        self.deny_everyone(restrictions.whole_section("users"));
+        for pair in root.get("users").and_then(Node::map).unwrap_or_default() {
+            // What cannot be a user's id is nobody's.
+            let Ok(user) = UserId::parse(&pair.key) else { continue };
+            let title = title(&["users", &pair.key]);
+            let unread = restrictions.in_table(&title, USER, &pair.value);
+            let unmet = || {
+                let groups = pair.value.get("groups").filter(|node| asks_for_more("users.*.groups", node))?;
+                Some(restrictions.because(&format!("\"groups\" in {title} is not supported yet"), groups.at))
+            };
+            if let Some(reason) = unread.or_else(unmet) {
+                self.deny(user, reason);
+            }
+        }
+        for misspelt in restrictions.misspelt("users") {
+            let names = misspelt.node.map().unwrap_or_default().iter().map(|named| &named.key);
+            let users = names.filter_map(|name| UserId::parse(name).ok());
+            users.for_each(|user| self.deny(user, misspelt.reason.clone()));
+        }
+    }
+
+    /// The one group with a member nobody has to name is `local`; the members of others are denied as users.
+    fn by_groups(&mut self, restrictions: &Restrictions<'_>, root: &Node) {
+        let local = UserId::local();
+        if let Some(reason) = restrictions.whole_section("groups") {
+            self.deny(local.clone(), reason);
+        }
+        if let Some(pair) = root.get("groups").and_then(|groups| groups.pair(local.as_str())) {
+            let what = format!("{} is not supported yet", title(&["groups", local.as_str()]));
+            self.deny(local.clone(), restrictions.because(&what, pair.at));
+        }
+        for misspelt in restrictions.misspelt("groups") {
+            if misspelt.node.get(local.as_str()).is_some() {
+                self.deny(local.clone(), misspelt.reason.clone());
+            }
+        }
+    }
+}
