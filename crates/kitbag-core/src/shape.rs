@@ -12,6 +12,7 @@ mod arguments;
 mod config;
 mod permit;
 mod rules;
+mod unreadable;
 mod view;
 
 #[cfg(test)]
@@ -23,7 +24,8 @@ pub use permit::{AllowAll, Authorize, Decision};
 pub use rules::{
     Categorize, Describe, EditSchema, Examples, Filter, KeepIf, MarkAs, NameForm, Options, Order, Rename, Tag,
 };
-pub use view::{ClashError, LeftOut, Shown, View, ViewRequest};
+use unreadable::Unreadable;
+pub use view::{ClashError, LeftOut, Shapers, Shown, View, ViewRequest};
 
 /// One rule.
 pub trait Rule: Send + Sync {
@@ -86,11 +88,14 @@ pub struct Shaped {
 
 /// Rules in order.
 #[derive(Default)]
-pub struct Shaper(Vec<Box<dyn Rule>>);
+pub struct Shaper {
+    rules: Vec<Box<dyn Rule>>,
+    closed: Option<String>,
+}
 
 impl std::fmt::Debug for Shaper {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|rule| rule.name())).finish()
+        f.debug_list().entries(self.rules.iter().map(|rule| rule.name())).finish()
     }
 }
 
@@ -104,14 +109,25 @@ impl Shaper {
 
     /// One more rule, after the others.
     pub fn push(&mut self, rule: Box<dyn Rule>) {
-        self.0.push(rule);
+        self.rules.push(rule);
+    }
+
+    /// Rules that drop every tool, because a restriction of their server cannot be read.
+    pub fn closed(reason: impl Into<String>) -> Self {
+        let reason = reason.into();
+        Self { closed: Some(reason.clone()), ..Self::default() }.with(Unreadable(reason))
+    }
+
+    /// Why every tool is dropped, if a restriction cannot be read.
+    pub fn closed_reason(&self) -> Option<&str> {
+        self.closed.as_deref()
     }
 
     /// Takes a tool through all rules.
     pub fn shape(&self, tool: Tool) -> Shaped {
         let mut trail = Vec::new();
         let mut kept = Some(tool);
-        for rule in &self.0 {
+        for rule in &self.rules {
             let Some(tool) = kept.take() else { break };
             let (step, next) = Step::of(rule.as_ref(), tool);
             trail.push(step);

@@ -48,7 +48,11 @@ pub(crate) fn shaped(
         user: &UserId::local(),
         permit: &AllowAll,
         local: Some(&local),
+        denied: None,
+        visible: &|_| true,
+        servers: &[],
         before: None,
+        same_rules: &|_| true,
     })
     .unwrap()
 }

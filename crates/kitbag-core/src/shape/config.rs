@@ -2,7 +2,7 @@
 
 use super::{
     Arguments, Categorize, Change, Describe, Examples, Filter, MarkAs, NameForm, Options, Rename, Rule,
-    RuleError, Shaper, Tag, Verdict,
+    RuleError, Shaper, Tag, Unreadable, Verdict,
 };
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
@@ -10,7 +10,7 @@ use crate::model::{ArgRules, ServerSpec, ToolRules};
 use crate::names::ToolName;
 use crate::text::Globs;
 
-/// The rules for one server's tools, in a fixed order: filter, marks, then what is said of all its tools, then
+/// The rules for one server's tools, in a fixed order: what cannot be read, filter, marks, then what is said of all its tools, then
 /// what is said of single ones. A pattern that cannot be read is a fault, and filters that have one let
 /// nothing through: better too little than what was meant to be kept away.
 pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
@@ -27,7 +27,8 @@ pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
     let rules = &spec.rules;
     let repeatable: Vec<String> = rules.idempotent.iter().chain(&rules.read_only).cloned().collect();
     let marks = MarkAs { repeatable: globs(&repeatable, ""), approve: globs(&rules.approve, "*") };
-    let mut shaper = Shaper::default().with(filter).with(marks);
+    let shaper = rules.closed.as_ref().map(Shaper::closed).unwrap_or_default();
+    let mut shaper = shaper.with(filter).with(marks);
     if let Some(form) = rules.names {
         shaper.push(Box::new(NameForm(form)));
     }
@@ -49,6 +50,9 @@ pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
 
 fn of_tool(rules: &ToolRules) -> Vec<Box<dyn Rule>> {
     let mut all: Vec<Box<dyn Rule>> = Vec::new();
+    if let Some(reason) = &rules.closed {
+        all.push(Box::new(Unreadable(reason.clone())));
+    }
     if let Some(name) = &rules.name {
         all.push(Box::new(Rename(name.clone())));
     }

@@ -19,6 +19,12 @@ pub enum Decision {
 pub trait Authorize: Send + Sync {
     /// Decides by the tool as its server names it; what the server claims about it does not count.
     fn authorize(&self, user: &UserId, tool: &Tool) -> Decision;
+
+    /// Counts the changes of what it answers: as long as the number stays, so do all answers. `None` when it
+    /// is not known; views then ask anew each time.
+    fn revision(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// Everybody may do everything: the local user's rule, until permissions say otherwise.
@@ -27,5 +33,9 @@ pub struct AllowAll;
 impl Authorize for AllowAll {
     fn authorize(&self, _user: &UserId, _tool: &Tool) -> Decision {
         Decision::Allow
+    }
+
+    fn revision(&self) -> Option<u64> {
+        Some(0)
     }
 }

@@ -13,7 +13,10 @@ use crate::text::Globs;
 
 mod arguments;
 mod clashes;
+mod closed;
 mod files;
+mod narrowed;
+mod reach;
 mod rules;
 mod views;
 
@@ -31,6 +34,10 @@ fn tool(definition: Value) -> Tool {
 
 fn named(name: &str) -> Tool {
     tool(json!({"name": name, "description": "says", "inputSchema": {"type": "object"}}))
+}
+
+fn texts(all: &[&str]) -> Vec<String> {
+    all.iter().map(|text| (*text).to_owned()).collect()
 }
 
 fn globs(patterns: &[&str]) -> Globs {
@@ -85,6 +92,11 @@ struct Scene {
     user: UserId,
     permit: Denies,
     local: Option<ServerName>,
+    servers: Vec<ServerName>,
+    /// Servers the user may not know of.
+    hidden: BTreeSet<ServerName>,
+    /// Servers whose rules are not those of the view before.
+    new_rules: BTreeSet<ServerName>,
 }
 
 impl Scene {
@@ -98,6 +110,9 @@ impl Scene {
             user: UserId::local(),
             permit: Denies::default(),
             local: None,
+            servers: Vec::new(),
+            hidden: BTreeSet::new(),
+            new_rules: BTreeSet::new(),
         }
     }
 
@@ -114,16 +129,29 @@ impl Scene {
     }
 
     fn made(&self, before: Option<&View>) -> Result<View, ClashError> {
+        self.permitted(&self.permit, &self.snapshot, before)
+    }
+
+    fn permitted(
+        &self,
+        permit: &dyn Authorize,
+        snapshot: &Arc<Snapshot>,
+        before: Option<&View>,
+    ) -> Result<View, ClashError> {
         View::new(&ViewRequest {
-            snapshot: &self.snapshot,
+            snapshot,
             shapers: &self.shapers,
             rules: &self.rules,
             agent: &self.agent,
             form: self.form,
             user: &self.user,
-            permit: &self.permit,
+            permit,
             local: self.local.as_ref(),
+            denied: None,
+            visible: &|server| !self.hidden.contains(server),
+            servers: &self.servers,
             before,
+            same_rules: &|server| !self.new_rules.contains(server),
         })
     }
 

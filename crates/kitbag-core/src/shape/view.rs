@@ -4,16 +4,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use super::unreadable::{agent_fault, denied_fault, server_fault};
 use super::{Authorize, Decision, Outcome, Shaped, Shaper, Step};
-use crate::catalog::{Snapshot, Tool};
+use crate::catalog::{Away, Snapshot, Tool};
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::{AgentRules, Limits};
-use crate::names::lookup::{Found, Lookup, Row};
+use crate::names::lookup::{By, Found, Lookup, Row};
 use crate::names::{Form, ServerName, ShownName, UserId};
 use crate::schema::{Schema, SchemaError};
 use crate::text::{BadGlob, Globs};
 
 mod naming;
+mod narrow;
+mod reach;
+
+use narrow::Narrowing;
+use reach::Reach;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
@@ -79,6 +85,13 @@ pub struct LeftOut {
     pub trail: Vec<Step>,
 }
 
+impl LeftOut {
+    fn new(tool: &Tool, trail: impl IntoIterator<Item = Step>) -> Self {
+        let (server, tool) = (tool.server.clone(), tool.name.to_string());
+        Self { server, tool, trail: trail.into_iter().collect() }
+    }
+}
+
 /// Two tools want one name, and the agent wants to know.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the name {name} is wanted by a local tool and by {server}/{tool}")]
@@ -91,12 +104,31 @@ pub struct ClashError {
     pub tool: String,
 }
 
+/// The rules of each server.
+pub trait Shapers {
+    /// Those of one server, where it has any.
+    fn of(&self, server: &ServerName) -> Option<&Shaper>;
+
+    /// The servers that offer nothing because a restriction cannot be read, and why.
+    fn closed(&self) -> Vec<(&ServerName, &str)>;
+}
+
+impl Shapers for BTreeMap<ServerName, Shaper> {
+    fn of(&self, server: &ServerName) -> Option<&Shaper> {
+        self.get(server)
+    }
+
+    fn closed(&self) -> Vec<(&ServerName, &str)> {
+        self.iter().filter_map(|(server, shaper)| Some((server, shaper.closed_reason()?))).collect()
+    }
+}
+
 /// What a view is made from.
 pub struct ViewRequest<'a> {
     /// All tools.
     pub snapshot: &'a Arc<Snapshot>,
-    /// The rules of each server.
-    pub shapers: &'a BTreeMap<ServerName, Shaper>,
+    /// The rules of each server, where it has any.
+    pub shapers: &'a dyn Shapers,
     /// Rules for all tools, after those of their server.
     pub rules: &'a Shaper,
     /// What the agent may see.
@@ -109,8 +141,18 @@ pub struct ViewRequest<'a> {
     pub permit: &'a dyn Authorize,
     /// Under which name local tools stand in the snapshot, if there are any.
     pub local: Option<&'a ServerName>,
-    /// A view made by the same rules before; what did not change is taken over from it.
+    /// Why the user may have nothing, where files say so: told once, in the view's faults.
+    pub denied: Option<&'a str>,
+    /// Which servers the user may know of at all. Of their tools the permissions decide.
+    pub visible: &'a dyn Fn(&ServerName) -> bool,
+    /// Every server in use, whether or not its tools are known.
+    pub servers: &'a [ServerName],
+    /// A view made before: shaped tools and their compiled schemas are taken over from it where neither the
+    /// tool nor the rules changed. Who may see what is asked anew.
     pub before: Option<&'a View>,
+    /// Whether the rules for the tools of this server, those for all tools included, are the ones `before`
+    /// was made by.
+    pub same_rules: &'a dyn Fn(&ServerName) -> bool,
 }
 
 /// What one user's agent sees.
@@ -122,8 +164,9 @@ pub struct View {
     /// Those that are listed, then those that only their full name reaches.
     all: Vec<Arc<Shown>>,
     listed: usize,
-    /// Whether it is a part of another.
-    narrowed: bool,
+    /// What makes it a part of another.
+    narrowing: Narrowing,
+    reach: Arc<Reach>,
     lookup: Lookup,
     left_out: Vec<LeftOut>,
     faults: Vec<Fault>,
@@ -133,16 +176,18 @@ impl View {
     /// Makes a view.
     pub fn new(request: &ViewRequest<'_>) -> Result<Self, ClashError> {
         let mut faults = Vec::new();
-        let (kept, left_out) = shape_all(request, &mut faults);
+        let filter = AgentFilter::new(request, &mut faults);
+        let (kept, left_out) = shape_all(request, &filter, &mut faults);
+        let reach = Arc::new(Reach::new(request, &filter));
         let named = naming::name_all(request, kept, &mut faults)?;
         let (mut listed, shadowed): (Vec<_>, Vec<_>) = named.into_iter().partition(|(_, listed)| *listed);
         listed.sort_by(|(a, _), (b, _)| (a.tool.order, &a.name).cmp(&(b.tool.order, &b.name)));
         let count = listed.len();
         let all: Vec<Arc<Shown>> = listed.into_iter().chain(shadowed).map(|(shown, _)| shown).collect();
-        let lookup = Lookup::new(all.iter().map(|shown| row(shown)));
+        let lookup = Lookup::new(all.iter().map(|shown| row(request.snapshot, shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
-        let agent = request.agent.clone();
-        Ok(Self { snapshot, user, agent, all, listed: count, narrowed: false, lookup, left_out, faults })
+        let (agent, narrowing) = (request.agent.clone(), Narrowing::default());
+        Ok(Self { snapshot, user, agent, all, listed: count, narrowing, reach, lookup, left_out, faults })
     }
 
     /// A view of nothing.
@@ -153,30 +198,45 @@ impl View {
             agent: AgentRules::default(),
             all: Vec::new(),
             listed: 0,
-            narrowed: false,
+            narrowing: Narrowing::default(),
+            reach: Arc::default(),
             lookup: Lookup::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
         }
     }
 
-    /// The same with only some of its tools.
+    /// The same with only some of its tools. The condition stays with it: see [`View::narrowed_like`].
     #[must_use]
-    pub fn only(&self, keep: impl Fn(&Shown) -> bool) -> Self {
-        let kept =
-            |tools: &[Arc<Shown>]| tools.iter().filter(|shown| keep(shown)).cloned().collect::<Vec<_>>();
+    pub fn only(&self, keep: impl Fn(&Shown) -> bool + Send + Sync + 'static) -> Self {
+        self.narrowed_by(&Narrowing::by(keep))
+    }
+
+    /// The same with only those of its tools that another view's conditions keep: what a fresh view of an
+    /// agent is to an older one that was narrowed. It is the same view if the other is not narrowed.
+    #[must_use]
+    pub fn narrowed_like(self: Arc<Self>, other: &Self) -> Arc<Self> {
+        let more = other.narrowing.beyond(&self.narrowing);
+        if more.is_empty() { self } else { Arc::new(self.narrowed_by(&more)) }
+    }
+
+    fn narrowed_by(&self, more: &Narrowing) -> Self {
+        let kept = |tools: &[Arc<Shown>]| {
+            tools.iter().filter(|shown| more.keeps(shown)).cloned().collect::<Vec<_>>()
+        };
         let (mut all, shadowed) = (kept(self.tools()), kept(self.shadowed()));
         let listed = all.len();
         all.extend(shadowed);
-        let lookup = Lookup::new(all.iter().map(|shown| row(shown)));
+        let lookup = Lookup::new(all.iter().map(|shown| row(&self.snapshot, shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
         let (left_out, faults) = (Vec::new(), Vec::new());
-        Self { snapshot, user, agent, all, listed, narrowed: true, lookup, left_out, faults }
+        let (narrowing, reach) = (self.narrowing.and(more), self.reach.clone());
+        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults }
     }
 
     /// Whether it is only some tools of another: a server that has none in it is then no part of it.
     pub fn is_narrowed(&self) -> bool {
-        self.narrowed
+        !self.narrowing.is_empty()
     }
 
     /// The snapshot it was made from.
@@ -204,9 +264,19 @@ impl View {
         self.all.get(self.listed..).unwrap_or_default()
     }
 
+    /// Whether its narrowing lets a tool of another view of the same agent through.
+    pub fn keeps(&self, shown: &Shown) -> bool {
+        self.narrowing.keeps(shown)
+    }
+
     /// The tool a text means.
     pub fn find(&self, text: &str) -> Found {
         self.lookup.find(text)
+    }
+
+    /// The tool a text means, and by what kind of name.
+    pub fn find_by(&self, text: &str) -> (Found, By) {
+        self.lookup.find_by(text)
     }
 
     /// A tool by the number [`View::find`] gave.
@@ -217,6 +287,16 @@ impl View {
     /// Whether a tool could be called now, as far as is known.
     pub fn is_available(&self, shown: &Shown) -> bool {
         self.snapshot.away(&shown.tool.server).is_none()
+    }
+
+    /// The servers that cannot be called now, of those the agent and its user may know of.
+    pub fn away(&self) -> impl Iterator<Item = (&ServerName, &Away)> {
+        self.snapshot.all_away().filter(|(server, _)| self.reach.away.contains(*server))
+    }
+
+    /// The servers in use whose tools are not known yet, of those the agent and its user may know of.
+    pub fn unlisted(&self) -> impl Iterator<Item = &ServerName> {
+        self.reach.unlisted.iter()
     }
 
     /// What is not in it, and why.
@@ -231,8 +311,10 @@ impl View {
 }
 
 /// All names of a tool.
-fn row(shown: &Shown) -> Row {
+fn row(snapshot: &Snapshot, shown: &Shown) -> Row {
+    let short = snapshot.names().table(Form::Short).name(&shown.tool.server, &shown.tool.name);
     Row {
+        short: short.unwrap_or(&shown.name).clone(),
         shown: shown.name.clone(),
         full: shown.full.clone(),
         server: shown.tool.server.clone(),
@@ -271,18 +353,29 @@ impl Kept {
 }
 
 /// Takes every tool through the rules, the agent's wishes and the permissions.
-fn shape_all(request: &ViewRequest<'_>, faults: &mut Vec<Fault>) -> (Vec<Kept>, Vec<LeftOut>) {
+fn shape_all(
+    request: &ViewRequest<'_>,
+    agent: &AgentFilter<'_>,
+    faults: &mut Vec<Fault>,
+) -> (Vec<Kept>, Vec<LeftOut>) {
     let none = Shaper::default();
     // What another user may see says nothing about this one.
     let before = request.before.filter(|view| view.user == *request.user);
     let before = before.map(earlier).unwrap_or_default();
-    let agent = AgentFilter::new(request, faults);
+    faults.extend(request.denied.map(denied_fault));
+    faults.extend(agent.closed());
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     for part in request.snapshot.parts() {
-        let shaper = request.shapers.get(&part.server).unwrap_or(&none);
+        let shaper = request.shapers.of(&part.server).unwrap_or(&none);
+        let has_same_rules = !before.is_empty() && (request.same_rules)(&part.server);
         for base in &part.tools {
-            if let Some(shown) = before.get(&Arc::as_ptr(base)) {
-                kept.push(Kept::Same((*shown).clone()));
+            if let Some(shown) = before.get(&Arc::as_ptr(base)).filter(|_| has_same_rules) {
+                match agent.refusal(&shown.tool) {
+                    None => kept.push(Kept::Same((*shown).clone())),
+                    Some(step) => {
+                        left_out.push(LeftOut::new(base, shown.trail.iter().cloned().chain([step])))
+                    }
+                }
                 continue;
             }
             let mut shaped = shaper.shape(Tool::clone(base));
@@ -291,16 +384,17 @@ fn shape_all(request: &ViewRequest<'_>, faults: &mut Vec<Fault>) -> (Vec<Kept>, 
                 shaped.trail.extend(trail);
                 shaped.tool = tool;
             }
-            let last = shaped.tool.take().and_then(|tool| agent.judge(tool, &mut shaped.trail));
-            match last {
+            let refusal = shaped.tool.as_ref().and_then(|tool| agent.refusal(tool));
+            let is_refused = refusal.is_some();
+            shaped.trail.extend(refusal);
+            match shaped.tool.filter(|_| !is_refused) {
                 Some(tool) => {
                     let (tool, trail) = (Box::new(tool), shaped.trail);
                     kept.push(Kept::New { tool, trail, base: base.clone() });
                 }
                 None => {
                     faults.extend(failure(base, &shaped.trail));
-                    let (server, tool) = (base.server.clone(), base.name.to_string());
-                    left_out.push(LeftOut { server, tool, trail: shaped.trail });
+                    left_out.push(LeftOut::new(base, shaped.trail));
                 }
             }
         }
@@ -341,21 +435,39 @@ impl<'a> AgentFilter<'a> {
         Self { servers: globs(&request.agent.servers), allow: globs(&request.agent.allow), request }
     }
 
-    fn judge(&self, tool: Tool, trail: &mut Vec<Step>) -> Option<Tool> {
+    /// What keeps tools away because it cannot be read: the agent's own rules, or those of a server it asks for.
+    fn closed(&self) -> Vec<Fault> {
+        if let Some(reason) = &self.request.agent.closed {
+            return vec![agent_fault(reason)];
+        }
+        let closed = self.request.shapers.closed().into_iter();
+        closed.filter(|(server, _)| self.has(server)).map(|(server, why)| server_fault(server, why)).collect()
+    }
+
+    /// Whether a server is one of the agent's.
+    fn has(&self, server: &ServerName) -> bool {
+        let is_asked_for = self.servers.is_empty() || self.servers.fit(server.as_str());
+        Some(server) == self.request.local || is_asked_for && self.request.agent.closed.is_none()
+    }
+
+    /// The step at which a tool is kept from the agent, if it is.
+    fn refusal(&self, tool: &Tool) -> Option<Step> {
         let is_local = Some(&tool.server) == self.request.local;
         let fits = |globs: &Globs, text: &str| is_local || globs.is_empty() || globs.fit(text);
-        let reason = if !fits(&self.servers, tool.server.as_str()) {
+        let closed = self.request.agent.closed.as_ref().filter(|_| !is_local);
+        let reason = if let Some(reason) = closed {
+            Some(("unreadable", reason.clone()))
+        } else if !self.has(&tool.server) {
             Some(("agent", "its server is not one of the agent's".to_owned()))
         } else if !fits(&self.allow, &format!("{}/{}", tool.server, tool.name)) {
             Some(("agent", "not in the agent's allow list".to_owned()))
         } else {
-            match self.request.permit.authorize(self.request.user, &tool) {
+            match self.request.permit.authorize(self.request.user, tool) {
                 Decision::Allow | Decision::Ask => None,
                 Decision::Deny(why) => Some(("permission", why)),
             }
         };
-        let Some((rule, why)) = reason else { return Some(tool) };
-        trail.push(Step { rule: rule.to_owned(), outcome: Outcome::Dropped(why) });
-        None
+        let (rule, why) = reason?;
+        Some(Step { rule: rule.to_owned(), outcome: Outcome::Dropped(why) })
     }
 }

@@ -108,9 +108,7 @@ fn note(
     (here, total, page, pages): (usize, usize, usize, usize),
 ) -> Option<String> {
     let mut notes = Vec::new();
-    if let Some(away) =
-        view.snapshot().all_away().find(|(name, _)| name.as_str() == server).map(|(_, away)| away)
-    {
+    if let Some(away) = view.away().find(|(name, _)| name.as_str() == server).map(|(_, away)| away) {
         notes.push(format!("MCP server '{server}' is not available now: {away}."));
     }
     if total == 0 {

@@ -91,17 +91,7 @@ fn ask_is_seen() {
         }
     }
     let scene = Scene::new(&[("fs", &["read"])]);
-    let view = View::new(&ViewRequest {
-        snapshot: &scene.snapshot,
-        shapers: &scene.shapers,
-        rules: &scene.rules,
-        agent: &scene.agent,
-        form: scene.form,
-        user: &scene.user,
-        permit: &Asks,
-        local: None,
-        before: None,
-    });
+    let view = scene.permitted(&Asks, &scene.snapshot, None);
     assert_eq!(listed(&view.unwrap()), ["mcp_fs_read"]);
 }
 
@@ -163,18 +153,7 @@ fn a_view_takes_over_what_did_not_change() {
     };
     // A view without the one before, of the same snapshot.
     fn scene_view(scene: &Scene, view: &View) -> View {
-        View::new(&ViewRequest {
-            snapshot: view.snapshot(),
-            shapers: &scene.shapers,
-            rules: &scene.rules,
-            agent: &scene.agent,
-            form: scene.form,
-            user: &scene.user,
-            permit: &scene.permit,
-            local: scene.local.as_ref(),
-            before: None,
-        })
-        .unwrap()
+        scene.permitted(&scene.permit, view.snapshot(), None).unwrap()
     }
     let after = |snapshot: Snapshot| {
         let scene = Scene { snapshot: Arc::new(snapshot), ..rebuilt(&scene) };

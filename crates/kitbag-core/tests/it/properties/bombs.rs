@@ -262,7 +262,7 @@ fn many_layers_of_one_name_end_soon() {
             let text = format!(
                 "{{\"mcpServers\": {{\"a\": {{\"command\": \"{n}\"}}, \"b{n}\": {{\"enabled\": false}}}}}}"
             );
-            Layered { layer: Layer::Shared, used: true, document: read_as("x.json", &text, None) }
+            Layered { layer: Layer::Shared, used: true, user: None, document: read_as("x.json", &text, None) }
         });
         let merged = merge(documents.collect(), &|_| true);
         assert_eq!(merged.servers.len(), 3_000);

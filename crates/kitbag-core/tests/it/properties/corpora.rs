@@ -38,7 +38,11 @@ pub(crate) fn view(snapshot: &Arc<Snapshot>, shapers: &BTreeMap<ServerName, Shap
         user: &UserId::local(),
         permit: &AllowAll,
         local: None,
+        denied: None,
+        visible: &|_| true,
+        servers: &[],
         before: None,
+        same_rules: &|_| true,
     })
     .unwrap()
 }

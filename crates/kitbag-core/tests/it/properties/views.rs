@@ -226,6 +226,7 @@ impl Plan {
             clash: self.clash,
             names: None,
             mode: None,
+            closed: None,
         };
         let view = View::new(&ViewRequest {
             snapshot,
@@ -236,7 +237,11 @@ impl Plan {
             user: &UserId::local(),
             permit: &Permit(self.denied.clone()),
             local: self.local.map(server).as_ref(),
+            denied: None,
+            visible: &|_| true,
+            servers: &[],
             before,
+            same_rules: &|_| true,
         });
         assert!(view.is_ok() || self.clash == Clash::Error);
         view.ok()
@@ -269,9 +274,11 @@ fn folded(text: &str) -> String {
 }
 
 /// Every text that names a tool.
-fn texts(shown: &Shown) -> [String; 4] {
+fn texts(view: &View, shown: &Shown) -> [String; 5] {
     let tool = &shown.tool;
+    let short = view.snapshot().names().table(Form::Short).name(&tool.server, &tool.name);
     [
+        short.unwrap_or(&shown.name).to_string(),
         shown.name.to_string(),
         shown.full.to_string(),
         format!("{}/{}", tool.server, tool.name),
@@ -339,7 +346,7 @@ fn check_left_out(plan: &Plan, view: &View) -> Result<(), TestCaseError> {
             words.iter().flat_map(|word| [word.to_ascii_uppercase(), word.replace('_', "-")]).collect();
         for word in words.iter().chain(&loose) {
             if let Found::One(index) = view.find(word) {
-                let names = texts(view.at(index).unwrap());
+                let names = texts(view, view.at(index).unwrap());
                 prop_assert!(
                     names.iter().any(|name| folded(name) == folded(word)),
                     "{} leads to {:?}",
