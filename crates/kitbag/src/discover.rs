@@ -15,5 +15,5 @@ pub use scan::{Folder, read_file, read_folder, user_folders};
 pub use values::Values;
 
 pub(crate) use catalog::read_catalog;
-pub(crate) use scan::text_of;
-pub(crate) use values::seen as seen_in_dot_env;
+pub(crate) use scan::{folder_files, text_of, unread};
+pub(crate) use values::{EnvFiles, seen};

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Variables and working folder.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Env {
     vars: BTreeMap<String, String>,
     cwd: PathBuf,
@@ -61,14 +61,15 @@ impl Env {
         }
     }
 
-    /// The program a command means: as a path, or the first one of that name on `PATH`.
+    /// The program a command means: as a path, or the first one of that name on `PATH`. Only absolute parts of
+    /// `PATH` count: an empty or relative one would find programs of the folder somebody happens to work in.
     pub fn program(&self, command: &str, base: &Path) -> Option<PathBuf> {
         let named = self.path(command, base);
         if command.contains(['/', '\\']) {
             return is_program(&named).then_some(named);
         }
         let folders =
-            std::env::split_paths(self.get("PATH").unwrap_or_default()).map(|folder| base.join(folder));
+            std::env::split_paths(self.get("PATH").unwrap_or_default()).filter(|folder| folder.is_absolute());
         let endings: Vec<String> = match self.get("PATHEXT").filter(|_| cfg!(windows)) {
             Some(endings) => endings.split(';').map(str::to_owned).collect(),
             None => vec![String::new()],

@@ -17,8 +17,8 @@ mod file;
 mod secrets;
 mod trust;
 
-pub(crate) use file::write_cache;
 pub use file::{FileError, backup, write};
+pub(crate) use file::{lock, write_cache};
 pub use secrets::Secrets;
 pub use trust::{Approval, Trust};
 

@@ -8,20 +8,21 @@ use std::sync::Arc;
 use kitbag_core::catalog::Part;
 use kitbag_core::config::layers::{Layer, Layered, Merged, Server, State, merge};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
-use kitbag_core::model::Resolved;
+use kitbag_core::model::{Piece, Resolved, ResolvedLink, input_variable};
 use kitbag_core::text::nearest;
-use kitbag_core::{Fault, FaultKind, Limits, Place, ServerSpec, UserId};
+use kitbag_core::{Fault, FaultKind, Limits, Place, Secret, ServerSpec, Severity, UserId};
 
 use crate::Env;
 use crate::discover::{
-    Folder, Folders, Values, host_files, project_files, read_catalog, read_file, read_folder, text_of,
-    user_folders,
+    EnvFiles, Folder, Folders, Values, host_files, project_files, read_catalog, text_of, user_folders,
 };
 use crate::registry::{Approval, Secrets, Trust};
 
+mod files;
 mod gather;
 mod project;
 
+use files::{Files, Texts};
 use gather::Gathered;
 
 /// What to look at.
@@ -35,8 +36,9 @@ pub struct Request {
     pub hosts: Vec<String>,
     /// For whom.
     pub user: Option<UserId>,
-    /// Servers described in code; with any of them nothing else is looked at.
-    pub specs: Vec<ServerSpec>,
+    /// Servers described in code: these and no others, also when there are none of them. Nothing else is looked
+    /// at.
+    pub specs: Option<Vec<ServerSpec>>,
     /// A folder of definitions of tools; with it nothing else is looked at, and nothing is started.
     pub catalog: Option<PathBuf>,
 }
@@ -105,28 +107,59 @@ pub struct Setup {
     pub catalog: Vec<Part>,
     env: Env,
     dot_env: BTreeMap<String, String>,
+    env_files: EnvFiles,
     secrets: Secrets,
     trust: Trust,
-    held_settings: Option<Approval>,
+    held_settings: Option<HeldSettings>,
     request: Request,
+    texts: Texts,
+}
+
+/// Settings of the working folder that nobody approved yet.
+#[derive(Clone, Debug)]
+pub struct HeldSettings {
+    /// What an approval of them would be bound to.
+    pub approval: Approval,
+    /// The text it is about: the one that was hashed.
+    pub text: String,
 }
 
 impl Setup {
     /// Looks at everything a request names, in bounded time. One broken file or entry costs only itself.
     pub fn discover(request: &Request) -> Result<Self, SetupError> {
+        Self::look(request, None)
+    }
+
+    /// Looks at the same things again. A file that cannot be read now says what it said before.
+    pub fn again(&self) -> Result<Self, SetupError> {
+        Self::look(&self.request, Some(self))
+    }
+
+    fn look(request: &Request, before: Option<&Self>) -> Result<Self, SetupError> {
         let folders = Folders::of(&request.env);
-        let trust = Trust::load(&folders);
+        let loaded = Trust::load(&folders);
+        let is_damaged = loaded.is_damaged();
+        let trust = match before {
+            Some(before) if is_damaged => before.trust.clone(),
+            _ => loaded,
+        };
         let hosts = known_hosts(&request.hosts)?;
-        let mut gathered =
-            Gathered::new(&request.env, &folders, &trust, request.user.clone().unwrap_or_else(UserId::local));
-        if !request.specs.is_empty() {
-            return Ok(gathered.described(folders.clone(), Secrets::load(&folders), request));
+        let user = request.user.clone().unwrap_or_else(UserId::local);
+        let mut gathered = Gathered::new(&request.env, &folders, &trust, user);
+        gathered.is_trust_damaged = is_damaged;
+        gathered.files = Files::new(before.map(|before| &before.texts));
+        gathered.secrets = match (Secrets::load(&folders), before) {
+            (secrets, Some(before)) if secrets.is_damaged() => before.secrets.clone(),
+            (secrets, _) => secrets,
+        };
+        if request.specs.is_some() {
+            return Ok(gathered.described(request));
         }
         if let Some(folder) = &request.catalog {
             let folder = request.env.cwd().join(folder);
             let read = read_catalog(&folder, &Limits::default());
             let (catalog, faults) = read.map_err(|error| SetupError::NoCatalog { folder, error })?;
-            let mut setup = gathered.described(folders.clone(), Secrets::load(&folders), request);
+            let mut setup = gathered.described(request);
             setup.merged.faults = faults;
             return Ok(Self { catalog, ..setup });
         }
@@ -142,7 +175,7 @@ impl Setup {
             let folder = folders.servers().join(user.folder());
             return Err(SetupError::UnknownUser { user: user.clone(), folder });
         }
-        Ok(gathered.finish(folders.clone(), Secrets::load(&folders), request.clone()))
+        Ok(gathered.finish(request.clone()))
     }
 
     /// These servers and no others, described in code.
@@ -157,11 +190,20 @@ impl Setup {
     /// # Ok::<(), kitbag::InvalidName>(())
     /// ```
     pub fn from_specs(env: Env, specs: Vec<ServerSpec>) -> Self {
-        let request = Request { env, specs, ..Request::default() };
+        let request = Request { env, specs: Some(specs), ..Request::default() };
         let folders = Folders::of(&request.env);
         let trust = Trust::load(&folders);
-        let gathered = Gathered::new(&request.env, &folders, &trust, UserId::local());
-        gathered.described(folders.clone(), Secrets::load(&folders), &request)
+        let mut gathered = Gathered::new(&request.env, &folders, &trust, UserId::local());
+        gathered.secrets = Secrets::load(&folders);
+        gathered.described(&request)
+    }
+
+    /// The same for a user.
+    #[must_use]
+    pub fn for_user(mut self, user: UserId) -> Self {
+        self.request.user = Some(user.clone());
+        self.user = user;
+        self
     }
 
     /// The servers that are used, in order of name.
@@ -171,11 +213,11 @@ impl Setup {
 
     /// What an approval of this server is bound to.
     pub fn approval(&self, spec: &ServerSpec) -> Approval {
-        project::approval(spec, &self.env, &self.dot_env)
+        self.with_values(spec, &Layer::Project, |values| project::approval(spec, values))
     }
 
-    /// The approval that the working folder's `kitbag.toml` waits for.
-    pub fn held_settings(&self) -> Option<&Approval> {
+    /// The working folder's `kitbag.toml`, while it waits for approval.
+    pub fn held_settings(&self) -> Option<&HeldSettings> {
         self.held_settings.as_ref()
     }
 
@@ -196,10 +238,56 @@ impl Setup {
 
     /// Gives a server's references their values.
     pub fn resolve(&self, server: &ServerSpec, layer: &Layer) -> Result<Resolved, Vec<Fault>> {
+        self.with_values(server, layer, |values| server.resolve(values))
+    }
+
+    /// The variables a server gets from its file of variables, as they were read.
+    pub fn env_file(&self, server: &ServerSpec, layer: &Layer) -> Vec<(String, Secret)> {
+        let resolved = self.resolve(server, layer);
+        match resolved.map(|resolved| resolved.link) {
+            Ok(ResolvedLink::Stdio { file_env, .. }) => file_env,
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a server is its user's alone: it stands in the user's own file, gets an answer the user gave, or says
+    /// so itself.
+    pub(crate) fn is_own(&self, row: &Server, spec: &ServerSpec) -> bool {
+        row.user.is_some() || spec.per_user || self.has_answers(spec)
+    }
+
+    fn has_answers(&self, server: &ServerSpec) -> bool {
+        let templates = server.templates();
+        let mut pieces = templates.iter().flat_map(|(_, template)| template.pieces());
+        pieces.any(|piece| match piece {
+            Piece::Input(id) => {
+                self.env.filled(&input_variable(id)).is_none()
+                    && self.secrets.get(&self.user, server, id).is_some()
+            }
+            _ => false,
+        })
+    }
+
+    /// Whether equal servers get equal values in both.
+    pub(crate) fn same_values(&self, other: &Self) -> bool {
+        self.user == other.user
+            && self.env == other.env
+            && self.dot_env == other.dot_env
+            && self.env_files == other.env_files
+            && self.secrets.same_for(&self.user, &other.secrets)
+    }
+
+    /// Every file that decides something: looked for, or read for its variables.
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &PathBuf> {
+        self.searched.iter().map(|searched| &searched.file).chain(self.env_files.paths())
+    }
+
+    fn with_values<T>(&self, server: &ServerSpec, layer: &Layer, work: impl FnOnce(&Values<'_>) -> T) -> T {
         let none = BTreeMap::new();
         let dot_env = if *layer == Layer::Project { &self.dot_env } else { &none };
-        let inputs = |id: &str| self.secrets.get(server, id);
-        server.resolve(&Values { env: &self.env, dot_env, inputs: &inputs, file: &server.origin.place.file })
+        let inputs = |id: &str| self.secrets.get(&self.user, server, id);
+        let file = &server.origin.place.file;
+        work(&Values { env: &self.env, dot_env, inputs: &inputs, file, env_files: &self.env_files })
     }
 
     /// Takes over answers that were given meanwhile.

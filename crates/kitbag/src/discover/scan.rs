@@ -74,7 +74,7 @@ pub fn read_file(
 }
 
 /// A document that holds nothing but the reason why.
-fn unread(file: &Path, dialect: Option<&'static Dialect>, fault: Fault) -> Document {
+pub(crate) fn unread(file: &Path, dialect: Option<&'static Dialect>, fault: Fault) -> Document {
     let limits = Limits::default();
     let empty = read(file, "", Reading { dialect, workspace: None, limits: &limits });
     Document { faults: vec![fault], ..empty }
@@ -89,6 +89,9 @@ pub enum Folder {
     User,
 }
 
+/// Files of a folder that hold no servers.
+const NOT_SERVERS: [&str; 2] = ["kitbag.toml", "names.json"];
+
 /// Reads every file of a folder, in order of name. A folder that is not there is empty.
 pub fn read_folder(
     folder: &Path,
@@ -96,6 +99,12 @@ pub fn read_folder(
     dialect: Option<&'static Dialect>,
     limits: &Limits,
 ) -> (Vec<Document>, Vec<Fault>) {
+    let (files, faults) = folder_files(folder, kind, limits);
+    (files.iter().filter_map(|file| read_file(file, dialect, folder, limits)).collect(), faults)
+}
+
+/// The files of a folder that may hold servers, in order of name.
+pub(crate) fn folder_files(folder: &Path, kind: Folder, limits: &Limits) -> (Vec<PathBuf>, Vec<Fault>) {
     let mut faults = Vec::new();
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in entries(folder, &mut faults) {
@@ -104,11 +113,12 @@ pub fn read_folder(
             .extension()
             .and_then(|e| e.to_str())
             .is_some_and(|e| matches!(e, "json" | "jsonc" | "yaml" | "yml" | "toml"));
+        let ours = path.file_name().and_then(|name| name.to_str()).is_some_and(|n| NOT_SERVERS.contains(&n));
         let link = kind == Folder::User && entry.file_type().is_ok_and(|kind| kind.is_symlink());
         if link {
             let fault = Fault::warning(FaultKind::Unreadable, "a link in a user's folder is not followed");
             faults.push(fault.hint("copy the file into the folder").at(Place::file(path.as_path())));
-        } else if known && !path.is_dir() && path.file_name() != Some("kitbag.toml".as_ref()) {
+        } else if known && !ours && !path.is_dir() {
             files.push(path);
         }
     }
@@ -118,7 +128,7 @@ pub fn read_folder(
         faults.push(Fault::error(FaultKind::TooLarge, message).at(Place::file(folder)));
         files.truncate(limits.config_files);
     }
-    (files.iter().filter_map(|file| read_file(file, dialect, folder, limits)).collect(), faults)
+    (files, faults)
 }
 
 /// The users that have a folder of their own here. Names are compared as the folder lists them: a file

@@ -1,11 +1,14 @@
 //! Where the values of references come from.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use kitbag_core::model::{Folder, Lookup, Piece, input_variable};
-use kitbag_core::{Secret, ServerSpec};
+use kitbag_core::config::env::dot_env;
+use kitbag_core::model::{Folder, Link, Lookup, Piece, Seen, input_variable};
+use kitbag_core::{Limits, Secret, ServerSpec};
 
+use super::text_of;
 use crate::Env;
 
 /// Values for the references of one server.
@@ -18,6 +21,7 @@ pub struct Values<'a> {
     pub inputs: &'a dyn Fn(&str) -> Option<Secret>,
     /// The file the server stands in.
     pub file: &'a Path,
+    pub(crate) env_files: &'a EnvFiles,
 }
 
 impl Lookup for Values<'_> {
@@ -38,23 +42,75 @@ impl Lookup for Values<'_> {
             Folder::Plugin => self.file.parent().and_then(text),
         }
     }
+
+    fn env_file(&self, path: &str) -> Result<Vec<(String, Secret)>, String> {
+        let file = self.env.path(path, self.env.cwd());
+        let text = self.env_files.text(&file)?;
+        let (variables, _) = dot_env(&Arc::from(file.as_path()), text);
+        Ok(variables.into_iter().map(|(name, value)| (name, Secret::new(value))).collect())
+    }
 }
 
-/// What the working folder's `.env` gives to the references of a server: part of what an approval covers.
-pub(crate) fn seen(
-    spec: &ServerSpec,
-    env: &Env,
-    dot_env: &BTreeMap<String, String>,
-) -> Vec<(String, String)> {
+/// Files of variables, each read once: what was read is what is approved, shown and used.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(crate) struct EnvFiles(BTreeMap<PathBuf, Result<Arc<str>, String>>);
+
+impl EnvFiles {
+    /// Reads the file a server names, unless it was read already or its name has no value here.
+    pub(crate) fn read(&mut self, spec: &ServerSpec, values: &Values<'_>, limits: &Limits) {
+        let Some(file) = named(spec, values) else { return };
+        self.0.entry(file).or_insert_with_key(|file| match text_of(file, limits) {
+            Ok(Some(text)) => Ok(text.into()),
+            Ok(None) => Err(format!("{} does not exist", file.display())),
+            Err(fault) => Err(format!("{} {}", file.display(), fault.message)),
+        });
+    }
+
+    /// All that were looked for.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.0.keys()
+    }
+
+    fn text(&self, file: &Path) -> Result<&str, String> {
+        match self.0.get(file) {
+            Some(Ok(text)) => Ok(text),
+            Some(Err(why)) => Err(why.clone()),
+            None => Err(format!("{} was not read", file.display())),
+        }
+    }
+}
+
+/// The variables in it may be secrets.
+impl std::fmt::Debug for EnvFiles {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+/// The path of a server's file of variables.
+fn named(spec: &ServerSpec, values: &Values<'_>) -> Option<PathBuf> {
+    let Link::Stdio(program) = &spec.link else { return None };
+    let path = program.env_file.as_ref()?.resolve(values).ok()?;
+    Some(values.env.path(&path, values.env.cwd()))
+}
+
+/// What other files give to a server: the variables of the working folder's `.env` that its references take, and
+/// the text of its file of variables.
+pub(crate) fn seen(spec: &ServerSpec, values: &Values<'_>) -> Seen {
     let templates = spec.templates();
     let names =
         templates.iter().flat_map(|(_, template)| template.pieces()).filter_map(|piece| match piece {
-            Piece::Var { name, .. } if env.get(name).is_none() => Some(name),
+            Piece::Var { name, .. } if values.env.get(name).is_none() => Some(name),
             _ => None,
         });
-    let mut seen: Vec<(String, String)> =
-        names.filter_map(|name| Some((name.clone(), dot_env.get(name)?.clone()))).collect();
-    seen.sort();
-    seen.dedup();
-    seen
+    let mut variables: Vec<(String, String)> =
+        names.filter_map(|name| Some((name.clone(), values.dot_env.get(name)?.clone()))).collect();
+    variables.sort();
+    variables.dedup();
+    let env_file = named(spec, values).map(|file| match values.env_files.text(&file) {
+        Ok(text) => text.to_owned(),
+        // Approved while it could not be read, it is another thing once it can be.
+        Err(_) => String::new(),
+    });
+    Seen { variables, env_file }
 }

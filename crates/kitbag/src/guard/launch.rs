@@ -1,7 +1,9 @@
 //! How a server is started: under our own guard, under a `kitbag` found elsewhere, or without one.
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use super::{GUARD, READY};
 
@@ -25,7 +27,7 @@ impl Keeping {
 }
 
 /// The way servers are started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Launcher {
     /// This binary guards; its `main` called [`super::init`].
     Own,
@@ -45,10 +47,8 @@ impl Launcher {
             return Self::Own;
         }
         let is_ours = |path: &&Path| {
-            let output = Command::new(path).arg("--version").output().ok();
-            output.is_some_and(|output| {
-                output.stdout == concat!("kitbag ", env!("CARGO_PKG_VERSION"), "\n").as_bytes()
-            })
+            version_of(path).as_deref()
+                == Some(concat!("kitbag ", env!("CARGO_PKG_VERSION"), "\n").as_bytes())
         };
         other.filter(is_ours).map_or(Self::None, |path| Self::Other(path.to_owned()))
     }
@@ -77,4 +77,26 @@ impl Launcher {
         command.arg(GUARD).arg(std::process::id().to_string()).arg(program).args(args);
         command
     }
+}
+
+/// How long a program may take to say its version.
+const VERSION_WAIT: Duration = Duration::from_secs(2);
+
+/// What a program answers to `--version`, if it does so soon: something else of our name may never end.
+fn version_of(path: &Path) -> Option<Vec<u8>> {
+    let mut command = Command::new(path);
+    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let end = Instant::now() + VERSION_WAIT;
+    while child.try_wait().ok()?.is_none() {
+        if end < Instant::now() {
+            let _ = child.kill();
+            let _ = child.wait();
+            return None;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut said = Vec::new();
+    child.stdout.take()?.take(256).read_to_end(&mut said).ok()?;
+    Some(said)
 }

@@ -25,7 +25,7 @@ impl FileError {
 }
 
 /// Holds every other Kitbag off while one changes its files; let go when dropped or when the process ends.
-pub(super) fn lock(folders: &Folders) -> Result<File, FileError> {
+pub(crate) fn lock(folders: &Folders) -> Result<File, FileError> {
     let file = folders.state.join("write.lock");
     create_folder(&folders.state)?;
     let lock = File::options().create(true).append(true).open(&file).map_err(FileError::of("open", &file))?;

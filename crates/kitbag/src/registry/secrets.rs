@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use kitbag_core::{Secret, ServerSpec};
+use kitbag_core::{Secret, ServerSpec, UserId};
 use serde::{Deserialize, Serialize};
 
 use super::file::{self, FileError};
@@ -11,33 +11,78 @@ use crate::discover::Folders;
 #[derive(Clone, Default, Serialize, Deserialize)]
 struct Stored {
     version: u32,
-    /// By scope, then by id: two files may both ask for `api-key` and mean different keys.
-    inputs: BTreeMap<String, BTreeMap<String, String>>,
+    /// Those of the local user, by scope, then by id: two files may both ask for `api-key` and mean different
+    /// keys.
+    #[serde(default)]
+    inputs: Answers,
+    /// Those of every other user.
+    #[serde(default)]
+    users: BTreeMap<String, Answers>,
 }
 
-/// The answers given so far.
+type Answers = BTreeMap<String, BTreeMap<String, String>>;
+
+/// The answers given so far. Each belongs to the user who gave it.
 #[derive(Clone, Default)]
-pub struct Secrets(Stored);
+pub struct Secrets {
+    stored: Stored,
+    damaged: bool,
+}
 
 impl Secrets {
     /// Reads the answers; a damaged file counts as none.
     pub fn load(folders: &Folders) -> Self {
-        let text = file::read(&folders.state.join("secrets.json")).unwrap_or_default();
-        Self(serde_json::from_str(&text).unwrap_or_default())
+        let stored = match file::read(&folders.state.join("secrets.json")) {
+            Ok(text) if text.trim().is_empty() => Some(Stored::default()),
+            Ok(text) => serde_json::from_str(&text).ok(),
+            Err(_) => None,
+        };
+        Self { damaged: stored.is_none(), stored: stored.unwrap_or_default() }
     }
 
-    /// The answer to an input of this server.
-    pub fn get(&self, spec: &ServerSpec, id: &str) -> Option<Secret> {
-        self.0.inputs.get(&scope(spec))?.get(id).map(Secret::new)
+    /// Whether the file of answers cannot be read.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged
     }
 
-    /// Keeps an answer.
-    pub fn keep(folders: &Folders, spec: &ServerSpec, id: &str, answer: &Secret) -> Result<Self, FileError> {
+    /// A user's answer to an input of this server.
+    pub fn get(&self, user: &UserId, spec: &ServerSpec, id: &str) -> Option<Secret> {
+        self.of(user)?.get(&scope(spec))?.get(id).map(Secret::new)
+    }
+
+    /// Whether a user gave the same answers in both.
+    pub(crate) fn same_for(&self, user: &UserId, other: &Self) -> bool {
+        self.of(user).filter(|answers| !answers.is_empty())
+            == other.of(user).filter(|answers| !answers.is_empty())
+    }
+
+    fn of(&self, user: &UserId) -> Option<&Answers> {
+        if *user == UserId::local() {
+            Some(&self.stored.inputs)
+        } else {
+            self.stored.users.get(user.as_str())
+        }
+    }
+
+    /// Keeps a user's answer.
+    pub fn keep(
+        folders: &Folders,
+        user: &UserId,
+        spec: &ServerSpec,
+        id: &str,
+        answer: &Secret,
+    ) -> Result<Self, FileError> {
         let lock = file::lock(folders)?;
         let mut secrets = Self::load(folders);
-        secrets.0.version = 1;
-        secrets.0.inputs.entry(scope(spec)).or_default().insert(id.to_owned(), answer.expose().to_owned());
-        let text = serde_json::to_string_pretty(&secrets.0).unwrap_or_default() + "\n";
+        secrets.damaged = false;
+        secrets.stored.version = 2;
+        let answers = if *user == UserId::local() {
+            &mut secrets.stored.inputs
+        } else {
+            secrets.stored.users.entry(user.to_string()).or_default()
+        };
+        answers.entry(scope(spec)).or_default().insert(id.to_owned(), answer.expose().to_owned());
+        let text = serde_json::to_string_pretty(&secrets.stored).unwrap_or_default() + "\n";
         file::write_private(&folders.state.join("secrets.json"), &text)?;
         drop(lock);
         Ok(secrets)
@@ -46,7 +91,7 @@ impl Secrets {
 
 impl std::fmt::Debug for Secrets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Secrets").field("scopes", &self.0.inputs.len()).finish()
+        f.debug_struct("Secrets").field("users", &self.stored.users.len()).finish_non_exhaustive()
     }
 }
 

@@ -17,7 +17,13 @@ pub(super) struct Gathered<'a> {
     seen: BTreeSet<PathBuf>,
     dot_env: BTreeMap<String, String>,
     switched_on: bool,
-    held_settings: Option<Approval>,
+    held_settings: Option<HeldSettings>,
+    pub(super) files: Files<'a>,
+    env_files: EnvFiles,
+    pub(super) secrets: Secrets,
+    pub(super) is_trust_damaged: bool,
+    /// Files of one server that cannot be read, and never could.
+    lost: Vec<PathBuf>,
     /// Whether `MCP_HUB_URL` stands in for all files.
     hub: bool,
 }
@@ -39,6 +45,11 @@ impl<'a> Gathered<'a> {
             dot_env: BTreeMap::new(),
             switched_on: env_servers::is_switched_on(env.get("AGENT_ENABLE_MCP")),
             held_settings: None,
+            files: Files::new(None),
+            env_files: EnvFiles::default(),
+            secrets: Secrets::default(),
+            is_trust_damaged: false,
+            lost: Vec::new(),
             hub: false,
         }
     }
@@ -131,41 +142,52 @@ impl<'a> Gathered<'a> {
         file.starts_with(&self.folders.config)
     }
 
-    /// A folder's settings count as a whole or not at all.
+    /// A folder's settings count as a whole or not at all. Read once: what was hashed is what is used or shown.
     fn project_settings(&mut self, file: &Path) {
         let text = match text_of(file, &self.limits) {
             Ok(Some(text)) => text,
             Ok(None) => return self.searched(Layer::Project, file, false),
             Err(fault) => {
-                self.faults.push(*fault);
+                // Nobody approved what cannot be read, so it decides nothing.
+                self.faults.push(calm(*fault));
                 return self.searched(Layer::Project, file, true);
             }
         };
         let approval = project::settings_approval(file, &text);
         if self.trust.holds(&approval) {
-            return self.settings(file, Layer::Project);
+            return self.settings_of(file, Layer::Project, &text);
         }
         self.searched(Layer::Project, file, true);
         let fault =
             Fault::note(FaultKind::Untrusted, "this folder's settings are not used until you approve them");
         self.faults
             .push(fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file)));
-        self.held_settings = Some(approval);
+        self.held_settings = Some(HeldSettings { approval, text });
     }
 
     /// Settings, and the files and folder they name.
     fn settings(&mut self, file: &Path, layer: Layer) {
-        let text = match text_of(file, &self.limits) {
-            Ok(text) => text,
+        match text_of(file, &self.limits) {
+            Ok(Some(text)) => self.settings_of(file, layer, &text),
+            Ok(None) => self.searched(layer, file, false),
             Err(fault) => {
+                self.searched(layer.clone(), file, true);
+                let before = self.files.earlier_settings(file, &self.limits);
+                let settings = before.unwrap_or_else(|| settings::Settings::unread(&fault, &self.limits));
                 self.faults.push(*fault);
-                None
+                self.take_settings(file, layer, settings);
             }
-        };
-        self.searched(layer.clone(), file, text.is_some());
-        let Some(text) = text else { return };
-        let (settings, faults) = settings::read(file, &text, &self.limits);
+        }
+    }
+
+    fn settings_of(&mut self, file: &Path, layer: Layer, text: &str) {
+        self.searched(layer.clone(), file, true);
+        let (settings, faults) = self.files.settings(file, text, &self.limits);
         self.faults.extend(faults);
+        self.take_settings(file, layer, settings);
+    }
+
+    fn take_settings(&mut self, file: &Path, layer: Layer, settings: settings::Settings) {
         self.limits = settings.limits.clone();
         self.users.extend(settings.users.iter().cloned());
         let base = file.parent().unwrap_or(Path::new(".")).to_owned();
@@ -195,40 +217,46 @@ impl<'a> Gathered<'a> {
     /// A folder of servers: its files for everybody, and the user's own folder in it.
     fn folder(&mut self, folder: &Path, layer: Layer) {
         self.searched(layer.clone(), folder, folder.is_dir());
-        let (documents, faults) = read_folder(folder, Folder::Shared, None, &self.limits);
-        self.faults.extend(faults);
-        self.take(documents, &layer);
+        self.files_of(folder, Folder::Shared, &layer, None);
         for (user, theirs) in user_folders(folder) {
             if user == self.user {
-                let (documents, faults) = read_folder(&theirs, Folder::User, None, &self.limits);
-                self.faults.extend(faults);
-                let layer = match &layer {
+                self.searched(layer.clone(), &theirs, true);
+                let (layer, owner) = match &layer {
                     // A project's folder cannot speak for a user; what it holds needs approval like the rest.
+                    Layer::Project => (layer.clone(), None),
                     // In a named folder the user's files come after everybody's, and so win.
-                    Layer::Project | Layer::Flags => layer.clone(),
-                    _ => Layer::User(user.clone()),
+                    Layer::Flags => (layer.clone(), Some(user.clone())),
+                    _ => (Layer::User(user.clone()), Some(user.clone())),
                 };
-                self.take(documents, &layer);
+                self.files_of(&theirs, Folder::User, &layer, owner);
             }
             self.users.insert(user);
         }
     }
 
-    fn take(&mut self, documents: Vec<Document>, layer: &Layer) {
-        for document in documents {
-            if self.seen.insert(document.file.to_path_buf()) {
-                self.documents.push(Layered { layer: layer.clone(), used: true, document });
+    fn files_of(&mut self, folder: &Path, kind: Folder, layer: &Layer, user: Option<UserId>) {
+        let (files, faults) = self.files.of_folder(folder, kind, &self.limits);
+        self.faults.extend(faults);
+        for file in files {
+            let document = self.files.document(&file, None, folder, &self.limits);
+            if *layer != Layer::Project && self.files.lost.contains(&file) {
+                self.lost.push(file.clone());
+            }
+            if let Some(document) = document.filter(|document| self.seen.insert(document.file.to_path_buf()))
+            {
+                let (layer, user) = (layer.clone(), user.clone());
+                self.documents.push(Layered { layer, used: true, user, document });
             }
         }
     }
 
     /// One file; whether it is there.
     fn file(&mut self, layer: Layer, used: bool, file: &Path, dialect: Option<&'static Dialect>) -> bool {
-        let document = read_file(file, dialect, self.env.cwd(), &self.limits);
+        let document = self.files.document(file, dialect, self.env.cwd(), &self.limits);
         self.searched(layer.clone(), file, document.is_some());
         let found = document.is_some();
         if let Some(document) = document.filter(|_| self.seen.insert(file.to_owned())) {
-            self.documents.push(Layered { layer, used, document });
+            self.documents.push(Layered { layer, used, user: None, document });
         }
         found
     }
@@ -257,7 +285,7 @@ impl<'a> Gathered<'a> {
     }
 
     fn variable(&mut self, layer: Layer, document: Option<Document>) {
-        self.documents.extend(document.map(|document| Layered { layer, used: true, document }));
+        self.documents.extend(document.map(|document| Layered { layer, used: true, user: None, document }));
     }
 
     fn searched(&mut self, layer: Layer, file: &Path, exists: bool) {
@@ -265,12 +293,14 @@ impl<'a> Gathered<'a> {
     }
 
     /// Only the servers a program described itself. Of one name the last counts.
-    pub(super) fn described(self, folders: Folders, secrets: Secrets, request: &Request) -> Setup {
+    pub(super) fn described(mut self, request: &Request) -> Setup {
         let mut rows: BTreeMap<String, Server> = BTreeMap::new();
-        for spec in &request.specs {
+        for spec in request.specs.iter().flatten() {
+            self.read_env_file(spec, &Layer::Flags);
             let row = Server {
                 name: spec.name.to_string(),
                 layer: Layer::Flags,
+                user: None,
                 state: if spec.enabled { State::Used } else { State::Disabled },
                 origin: spec.origin.clone(),
                 also: Vec::new(),
@@ -279,31 +309,57 @@ impl<'a> Gathered<'a> {
             };
             rows.insert(row.name.clone(), row);
         }
-        let mut setup = self.finish(folders, secrets, request.clone());
+        let mut setup = self.finish(request.clone());
         setup.merged = Merged { servers: rows.into_values().collect(), faults: Vec::new() };
         setup
     }
 
+    /// Reads the file of variables a server names.
+    fn read_env_file(&mut self, spec: &ServerSpec, layer: &Layer) {
+        let mut env_files = std::mem::take(&mut self.env_files);
+        self.with_values(spec, layer, |values| env_files.read(spec, values, &self.limits));
+        self.env_files = env_files;
+    }
+
+    fn with_values<T>(&self, spec: &ServerSpec, layer: &Layer, work: impl FnOnce(&Values<'_>) -> T) -> T {
+        let none = BTreeMap::new();
+        let dot_env = if *layer == Layer::Project { &self.dot_env } else { &none };
+        let inputs = |id: &str| self.secrets.get(&self.user, spec, id);
+        let file = &spec.origin.place.file;
+        work(&Values { env: self.env, dot_env, inputs: &inputs, file, env_files: &self.env_files })
+    }
+
     /// Merges everything and applies the settings.
-    pub(super) fn finish(self, folders: Folders, secrets: Secrets, request: Request) -> Setup {
-        let (env, dot_env, trust) = (self.env, self.dot_env, self.trust);
-        let is_approved = |spec: &ServerSpec| trust.holds(&project::approval(spec, env, &dot_env));
-        let mut merged = merge(self.documents, &is_approved);
+    pub(super) fn finish(mut self, request: Request) -> Setup {
+        let documents = std::mem::take(&mut self.documents);
+        for layered in documents.iter().filter(|layered| layered.used) {
+            for spec in layered.document.servers.iter().filter_map(|loaded| loaded.spec.as_ref()) {
+                self.read_env_file(spec, &layered.layer);
+            }
+        }
+        let is_approved = |spec: &ServerSpec| {
+            self.with_values(spec, &Layer::Project, |values| {
+                self.trust.holds(&project::approval(spec, values))
+            })
+        };
+        let mut merged = merge(documents, &is_approved);
+        let (env, trust) = (self.env, self.trust);
         merged.faults.splice(0..0, self.faults);
-        if trust.is_damaged() {
+        if self.is_trust_damaged {
             let fault = Fault::warning(
                 FaultKind::Syntax,
-                "the file of approvals is damaged; nothing counts as approved",
+                "the file of approvals cannot be read; what is not known to be approved is held",
             );
             merged.faults.push(fault.hint("approve again with `kitbag trust`").at(Place::file(trust.file())));
         }
+        close_lost(&mut merged, &self.lost);
         for (file, settings) in &self.settings {
             let faults = override_servers(&mut merged, file, settings);
             // What a file says about servers of other files is idle, not wrong, while a hub replaces them.
             merged.faults.extend(faults.into_iter().filter(|_| !self.hub));
         }
         Setup {
-            folders,
+            folders: self.folders.clone(),
             user: self.user,
             merged,
             settings: self.settings,
@@ -312,11 +368,27 @@ impl<'a> Gathered<'a> {
             limits: self.limits,
             catalog: Vec::new(),
             env: env.clone(),
-            dot_env,
-            secrets,
+            dot_env: self.dot_env,
+            env_files: self.env_files,
+            secrets: self.secrets,
             trust: trust.clone(),
             held_settings: self.held_settings,
             request,
+            texts: self.files.texts,
+        }
+    }
+}
+
+/// A file that is named after a server and cannot be read may have switched it off, or said who may have it: the
+/// server of that name offers nothing until it can be.
+fn close_lost(merged: &mut Merged, lost: &[PathBuf]) {
+    for file in lost {
+        let stem = file.file_stem().and_then(|stem| stem.to_str());
+        for row in merged.servers.iter_mut().filter(|row| Some(row.name.as_str()) == stem) {
+            let reason = format!("what {} says about it cannot be read", file.display());
+            if let Some(spec) = &mut row.spec {
+                spec.rules.closed.get_or_insert(reason);
+            }
         }
     }
 }
@@ -324,6 +396,11 @@ impl<'a> Gathered<'a> {
 /// What `[servers.x]` says about the servers that count.
 fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Settings) -> Vec<Fault> {
     let mut faults = Vec::new();
+    if let Some(reason) = &settings.all_servers {
+        for spec in merged.servers.iter_mut().filter_map(|row| row.spec.as_mut()) {
+            spec.rules.closed.get_or_insert_with(|| reason.clone());
+        }
+    }
     for (name, over) in &settings.servers {
         let counts = |row: &Server| row.name == *name && matches!(row.state, State::Used | State::Disabled);
         let counting = merged.servers.iter().position(counts);
@@ -378,4 +455,10 @@ fn moved(mut document: Document, file: &Arc<Path>) -> Document {
         }
     }
     document
+}
+
+/// What is wrong with a file that decides nothing is no more than a warning.
+fn calm(mut fault: Fault) -> Fault {
+    fault.severity = fault.severity.min(Severity::Warning);
+    fault
 }

@@ -9,16 +9,15 @@ use kitbag_core::names::fingerprint;
 use kitbag_core::{Fault, Limits, ServerSpec};
 
 use crate::Env;
-use crate::discover::{seen_in_dot_env, text_of};
+use crate::discover::{Values, seen, text_of};
 use crate::registry::Approval;
 
 /// What an approval of a server is bound to.
-pub(super) fn approval(spec: &ServerSpec, env: &Env, dot_env: &BTreeMap<String, String>) -> Approval {
-    let seen = seen_in_dot_env(spec, env, dot_env);
+pub(super) fn approval(spec: &ServerSpec, values: &Values<'_>) -> Approval {
     Approval {
         file: spec.origin.place.file.to_path_buf(),
         server: spec.name.to_string(),
-        hash: spec.trust_hash(&seen),
+        hash: spec.trust_hash(&seen(spec, values)),
     }
 }
 

@@ -89,14 +89,21 @@ fn t33_only_real_folders_of_valid_ids_are_users() {
 }
 
 #[test]
-fn programs_are_looked_for_where_they_would_run() {
+fn f16_programs_are_looked_for_in_absolute_folders_alone() {
     let house = House::new();
     house.put("bin/tool", "");
-    let env = house.env().with("PATH", &format!("{}:bin", house.path("nowhere").display()));
+    let path = format!("{}:{}", house.path("nowhere").display(), house.path("bin").display());
+    let env = house.env().with("PATH", &path);
     assert_eq!(env.program("tool", &house.path("")), None, "not to be executed");
     let all = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(house.path("bin/tool"), all).unwrap();
     assert_eq!(env.program("tool", &house.path("")), Some(house.path("bin/tool")));
     assert_eq!(env.program("./bin/tool", &house.path("")).map(|path| path.is_file()), Some(true));
     assert_eq!(env.program("bin", &house.path("")), None);
+    // Whoever writes into the folder somebody works in decides nothing.
+    for path in ["bin", "", ":", ".:bin", "/nowhere::"] {
+        let env = house.env().with("PATH", path);
+        assert_eq!(env.program("tool", &house.path("")), None, "{path:?}");
+        assert_eq!(env.program("tool", &house.path("bin")), None, "{path:?}");
+    }
 }

@@ -1,7 +1,7 @@
 //! The registry by itself: several threads, several files, whole or not at all.
 
 use kitbag::registry::{Approval, Registry, RegistryError, Secrets, Trust};
-use kitbag::{Secret, ServerName, ServerSpec};
+use kitbag::{Secret, ServerName, ServerSpec, UserId};
 use serde_json::json;
 
 use crate::{House, user};
@@ -131,11 +131,17 @@ fn t32_approvals_of_two_processes_are_both_kept() {
 fn s1_12_answers_do_not_print_and_belong_to_their_file() {
     let house = House::new();
     let asking = spec(&house, "a");
-    Secrets::keep(&house.folders(), &asking, "key", &Secret::new("PLANTED-SECRET")).unwrap();
+    let (local, ada) = (UserId::local(), UserId::parse("ada").unwrap());
+    Secrets::keep(&house.folders(), &local, &asking, "key", &Secret::new("PLANTED-SECRET")).unwrap();
     let secrets = Secrets::load(&house.folders());
-    assert_eq!(secrets.get(&asking, "key").unwrap().expose(), "PLANTED-SECRET");
+    assert_eq!(secrets.get(&local, &asking, "key").unwrap().expose(), "PLANTED-SECRET");
+    assert!(secrets.get(&ada, &asking, "key").is_none(), "f9: an answer is its user's alone");
+    Secrets::keep(&house.folders(), &ada, &asking, "key", &Secret::new("ADAS-SECRET")).unwrap();
+    let secrets = Secrets::load(&house.folders());
+    assert_eq!(secrets.get(&ada, &asking, "key").unwrap().expose(), "ADAS-SECRET");
+    assert_eq!(secrets.get(&local, &asking, "key").unwrap().expose(), "PLANTED-SECRET");
     assert!(!format!("{secrets:?}").contains("PLANTED"));
     let mut elsewhere = asking.clone();
     elsewhere.origin.place.file = std::sync::Arc::from(house.path("other.json").as_path());
-    assert!(secrets.get(&elsewhere, "key").is_none());
+    assert!(secrets.get(&local, &elsewhere, "key").is_none());
 }

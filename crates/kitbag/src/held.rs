@@ -1,0 +1,207 @@
+//! Names that were given, kept with the configuration they belong to: the same files on another machine give the
+//! same names. What stands in one user's own files has its names in that user's folder.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use kitbag_core::catalog::Names;
+use kitbag_core::names::{Form, Table};
+use kitbag_core::{Fault, FaultKind, Place, ServerName, ShownName, ToolName};
+
+use crate::Setup;
+use crate::discover::Folders;
+use crate::registry;
+
+/// Where the names of gateways stand, beside the forms of tools' names.
+const GATEWAYS: &str = "gateway";
+
+/// Names by form; each row is server, tool, name. A gateway's row has no tool.
+type Rows = BTreeMap<String, Vec<(String, String, String)>>;
+
+/// One name that was given and is kept for its tool.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HeldName {
+    /// Whose tool.
+    pub server: String,
+    /// What its server calls it; nothing for the gateway that stands for all of them.
+    pub tool: String,
+    /// Which form of name: `full`, `short`, `bare` or `gateway`.
+    pub form: String,
+    /// The name.
+    pub name: String,
+}
+
+/// The files of names that belong to a configuration.
+#[derive(Clone, Debug)]
+pub struct NamesFiles {
+    folders: Folders,
+    shared: PathBuf,
+    /// The user's own, when the user has a folder.
+    own: Option<PathBuf>,
+}
+
+/// The names held in those files.
+#[derive(Clone, Debug, Default)]
+pub struct HeldNames {
+    shared: Rows,
+    own: Rows,
+    /// What is wrong with the files.
+    pub faults: Vec<Fault>,
+}
+
+impl NamesFiles {
+    /// None for a configuration that is not kept: named files, code, a catalog. Such a run begins without names.
+    pub fn of(setup: &Setup) -> Option<Self> {
+        let request = setup.request();
+        if !request.configs.is_empty() || request.specs.is_some() || request.catalog.is_some() {
+            return None;
+        }
+        let folder = setup.folders.servers().join(setup.user.folder());
+        Some(Self {
+            shared: setup.folders.config.join("names.json"),
+            own: folder.is_dir().then(|| folder.join("names.json")),
+            folders: setup.folders.clone(),
+        })
+    }
+
+    /// Reads the names. A file that cannot be read holds none, and that is said: it is not written over.
+    pub fn load(&self) -> HeldNames {
+        let mut faults = Vec::new();
+        let mut read = |file: &Path| match read_rows(file) {
+            Ok(rows) => rows,
+            Err(why) => {
+                let fault = Fault::warning(
+                    FaultKind::Syntax,
+                    format!("the names given to tools cannot be read: {why}"),
+                );
+                faults.push(
+                    fault.hint("restore the file, or delete it to give names anew").at(Place::file(file)),
+                );
+                Rows::new()
+            }
+        };
+        let shared = read(&self.shared);
+        let own = self.own.as_deref().map(read).unwrap_or_default();
+        HeldNames { shared, own, faults }
+    }
+
+    /// Writes names down beside those another process wrote meanwhile; a name once written is not changed.
+    pub(crate) fn save(&self, names: &Names, is_own: impl Fn(&ServerName) -> bool, local: &ServerName) {
+        let Ok(_lock) = registry::lock(&self.folders) else { return };
+        let mine = |server: &ServerName| self.own.is_some() && is_own(server);
+        save(&self.shared, names, |server| server != local && !mine(server));
+        if let Some(own) = &self.own {
+            save(own, names, |server| server != local && mine(server));
+        }
+    }
+
+    /// Lets names go: every form of the tools it is true of. The names that are free again.
+    pub fn free(
+        &self,
+        is_freed: impl Fn(&HeldName) -> bool,
+    ) -> Result<BTreeSet<String>, registry::FileError> {
+        let _lock = registry::lock(&self.folders)?;
+        let mut freed = BTreeSet::new();
+        for file in [Some(&self.shared), self.own.as_ref()].into_iter().flatten() {
+            let Ok(mut rows) = read_rows(file) else { continue };
+            let meant: BTreeSet<(String, String)> =
+                held(&rows).filter(&is_freed).map(|held| (held.server, held.tool)).collect();
+            for all in rows.values_mut() {
+                all.retain(|(server, tool, name)| {
+                    let goes = meant.contains(&(server.clone(), tool.clone()));
+                    if goes {
+                        freed.insert(name.clone());
+                    }
+                    !goes
+                });
+            }
+            if !meant.is_empty() {
+                write_rows(file, &rows)?;
+            }
+        }
+        Ok(freed)
+    }
+}
+
+impl HeldNames {
+    /// Every name, in order of server and tool.
+    pub fn all(&self) -> BTreeSet<HeldName> {
+        held(&self.shared).chain(held(&self.own)).collect()
+    }
+
+    /// As the tables that tools are named by. Where a user's own and everybody's contradict, the user's own stay.
+    pub(crate) fn names(&self) -> Names {
+        let rows = |form: &str| {
+            let of = |rows: &Rows| rows.get(form).cloned().unwrap_or_default();
+            of(&self.own).into_iter().chain(of(&self.shared))
+        };
+        let table = |form: Form| Table::from_rows(rows(form.as_str())).0;
+        let names = Names::new(table(Form::Full), table(Form::Short), table(Form::Bare), BTreeSet::new());
+        let gateways = rows(GATEWAYS).filter_map(|(server, _, name)| {
+            Some((ServerName::parse(&server).ok()?, ShownName::parse(&name).ok()?))
+        });
+        // The first row of a server counts.
+        let mut held = BTreeMap::new();
+        for (server, name) in gateways {
+            held.entry(server).or_insert(name);
+        }
+        names.holding(held)
+    }
+}
+
+fn held(rows: &Rows) -> impl Iterator<Item = HeldName> {
+    rows.iter().flat_map(|(form, all)| {
+        all.iter().map(|(server, tool, name)| HeldName {
+            server: server.clone(),
+            tool: tool.clone(),
+            form: form.clone(),
+            name: name.clone(),
+        })
+    })
+}
+
+fn read_rows(file: &Path) -> Result<Rows, String> {
+    match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Rows::new()),
+        Err(error) => Err(error.to_string()),
+        Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+    }
+}
+
+/// What cannot be read is left alone, and what cannot be written is given anew next time.
+fn save(file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
+    let Ok(before) = read_rows(file) else { return };
+    let mut rows = before.clone();
+    for form in Form::ALL {
+        let row = |(server, tool, name): (&ServerName, &ToolName, &ShownName)| {
+            (server.to_string(), tool.to_string(), name.to_string())
+        };
+        let ours = names.table(form).iter().filter(|(server, ..)| belongs(server)).map(row);
+        let theirs = rows.remove(form.as_str()).unwrap_or_default();
+        // What was written first holds; rows that contradict it are left out.
+        let (table, _) = Table::from_rows(theirs.into_iter().chain(ours));
+        rows.insert(form.as_str().to_owned(), table.iter().map(row).collect());
+    }
+    let ours = names.gateways().iter().filter(|(server, _)| belongs(server));
+    let mut gateways: BTreeMap<String, String> =
+        ours.map(|(server, name)| (server.to_string(), name.to_string())).collect();
+    let theirs = rows.remove(GATEWAYS).unwrap_or_default().into_iter();
+    gateways.extend(theirs.map(|(server, _, name)| (server, name)));
+    let row = |(server, name)| (server, String::new(), name);
+    rows.insert(GATEWAYS.to_owned(), gateways.into_iter().map(row).collect());
+    rows.retain(|_, all| !all.is_empty());
+    if rows != before {
+        let _ = write_rows(file, &rows);
+    }
+}
+
+/// One row a line: people keep this file with their configuration, and look at what changed in it.
+fn write_rows(file: &Path, rows: &Rows) -> Result<(), registry::FileError> {
+    let line = |row: &(String, String, String)| serde_json::to_string(row).unwrap_or_default();
+    let form = |(form, all): (&String, &Vec<(String, String, String)>)| {
+        let lines: Vec<String> = all.iter().map(|row| format!("\n    {}", line(row))).collect();
+        format!("\n  {form:?}: [{}\n  ]", lines.join(","))
+    };
+    let forms: Vec<String> = rows.iter().map(form).collect();
+    registry::write(file, &format!("{{{}\n}}\n", forms.join(",")))
+}
