@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use kitbag_core::ServerName;
+use kitbag_core::{ServerName, UserId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -13,7 +13,7 @@ use serde_json::value::RawValue;
 mod tests;
 
 /// What is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ask {
     /// Words of a model (`sampling/createMessage`).
     Sampling,
@@ -48,6 +48,8 @@ impl Ask {
 pub struct Question {
     /// Who asks.
     pub server: ServerName,
+    /// For whom the call is made that caused it.
+    pub user: UserId,
     /// In which call, by the server's own name of the tool; none when several of the same caller are in flight
     /// and the server does not say.
     pub tool: Option<String>,
@@ -70,7 +72,7 @@ pub trait Responder: Send + Sync + 'static {
 }
 
 /// What we tell a server it may ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Offers {
     sampling: bool,
     elicitation: bool,
@@ -78,12 +80,12 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    pub(crate) fn of(responder: Option<&Arc<dyn Responder>>) -> Self {
-        let answers = |ask| responder.is_some_and(|responder| responder.answers().contains(&ask));
+    /// These and no others.
+    pub(crate) fn of(asks: &[Ask]) -> Self {
         Self {
-            sampling: answers(Ask::Sampling),
-            elicitation: answers(Ask::Elicitation),
-            roots: answers(Ask::Roots),
+            sampling: asks.contains(&Ask::Sampling),
+            elicitation: asks.contains(&Ask::Elicitation),
+            roots: asks.contains(&Ask::Roots),
         }
     }
 
@@ -102,11 +104,19 @@ impl Offers {
     }
 }
 
-/// Who answers for one call.
+/// Who answers for one call, and for whom it is made.
 pub(crate) struct Asked {
     pub(crate) responder: Arc<dyn Responder>,
     pub(crate) server: ServerName,
     pub(crate) tool: String,
+    pub(crate) user: UserId,
+}
+
+impl Asked {
+    /// Whether both are answered for by the same person.
+    pub(crate) fn is_same_person(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.responder, &other.responder) && self.user == other.user
+    }
 }
 
 /// Puts a question to whoever answers; the answer in the protocol's words, or why there is none.
@@ -174,7 +184,8 @@ pub(crate) async fn answer_all(result: &RawValue, asked: &Asked) -> Result<Respo
             return Err(format!("asks for {}, which nobody here can give", request.method));
         };
         let params = request.params.unwrap_or(RawValue::NULL).to_owned();
-        let question = Question { server: asked.server.clone(), tool: Some(asked.tool.clone()), ask, params };
+        let (server, user) = (asked.server.clone(), asked.user.clone());
+        let question = Question { server, user, tool: Some(asked.tool.clone()), ask, params };
         let answer = put(&*asked.responder, question)
             .await
             .map_err(|why| format!("asks for {}, which was refused: {why}", ask.as_str()))?;

@@ -1,6 +1,7 @@
 //! Which protocol a server speaks: the one with a handshake (2024-11-05 to 2025-11-25) or the one without
 //! (2026-07-28).
 
+use kitbag_core::ServerSpec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,7 +17,7 @@ const LEGACY: &str = "2025-11-25";
 const LEGACY_KNOWN: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", LEGACY];
 
 /// Whether every request carries its version, or a handshake settled it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Era {
     /// With a handshake.
     Legacy,
@@ -31,6 +32,12 @@ impl Era {
             Self::Legacy => "legacy",
             Self::Modern => "modern",
         }
+    }
+
+    /// The one a server's file asks for.
+    pub(crate) fn configured(spec: &ServerSpec) -> Option<Self> {
+        let keys = ["protocolEra", "versionNegotiation", "protocol", "era"];
+        keys.iter().find_map(|key| Self::parse(spec.extra.0.get(*key)?.as_str()?))
     }
 
     /// By its word; configuration keys say it in several ways.

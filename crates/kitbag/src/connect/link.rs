@@ -5,23 +5,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use kitbag_core::model::Resolved;
-use kitbag_core::{ErrorKind, Fault, Limits, ServerName, ServerSpec};
-use tokio::sync::{Semaphore, mpsc, watch};
+use kitbag_core::{ErrorKind, Limits, ServerName};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ask::{Offers, Responder};
+use super::channel::Closed;
 use super::era::Era;
 use super::list::ToolList;
-use super::memory::Memory;
 use super::open::{OpenError, Opener, Session, Tries};
 use super::peer::Note;
+use super::plan::{LinkContext, Plan};
 use super::status::{LinkState, Status};
 use super::wire::Param;
-use crate::Env;
-use crate::guard::Launcher;
 
 mod call;
 mod listing;
@@ -29,25 +26,9 @@ mod listing;
 pub use call::{Call, CallError, Reply};
 use listing::{Listed, Matter, another_try, refresh, too_old};
 
-/// Where a link gets its description, asked again before every start.
-pub(crate) trait Supply: Send + Sync + 'static {
-    /// The server as it is configured now, with its values; none when it is no longer to be used.
-    fn spec(&self) -> Option<(ServerSpec, Result<Resolved, Vec<Fault>>)>;
-}
-
-/// What all links of one Kitbag share.
-pub(crate) struct Surroundings {
-    pub(crate) env: Env,
-    pub(crate) launcher: Launcher,
-    pub(crate) limits: Limits,
-    pub(crate) memory: Memory,
-    pub(crate) logs: Option<std::path::PathBuf>,
-    pub(crate) responder: Option<Arc<dyn Responder>>,
-}
-
 struct Inner {
-    name: ServerName,
-    around: Arc<Surroundings>,
+    plan: Plan,
+    context: Arc<LinkContext>,
     status: watch::Sender<Status>,
     session: watch::Sender<Option<Arc<Session>>>,
     /// When this began, by both clocks: a call then needs to look at only one.
@@ -59,6 +40,8 @@ struct Inner {
     matter: Mutex<Option<Matter>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
+    /// Told when one that gave up shall try again.
+    revived: Notify,
     tries: Tries,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -69,33 +52,34 @@ struct Inner {
 pub struct Link(Arc<Inner>);
 
 impl Link {
-    /// Takes a server over. A lazy one is started on first need.
-    pub(crate) fn start(spec: &ServerSpec, supply: Arc<dyn Supply>, around: &Arc<Surroundings>) -> Self {
-        let state = if spec.lazy { LinkState::Idle } else { LinkState::Starting };
-        let concurrency = spec.concurrency.map_or(around.limits.concurrency, |limit| limit.max(1) as usize);
-        let keeping = around.launcher.keeping().as_str();
+    /// Takes a server over; it is started on first need.
+    pub(crate) fn start(plan: Plan, context: &Arc<LinkContext>) -> Self {
+        let state = LinkState::Idle;
+        let keeping = context.launcher.keeping().as_str();
+        let concurrency = plan.concurrency;
         let inner = Arc::new(Inner {
-            name: spec.name.clone(),
-            around: around.clone(),
+            plan,
+            context: context.clone(),
             status: watch::Sender::new(Status { keeping, ..Status::new(state) }),
             session: watch::Sender::new(None),
             born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
             tools: watch::Sender::new(None),
             matter: Mutex::default(),
-            wanted: watch::Sender::new(!spec.lazy),
+            wanted: watch::Sender::new(false),
             gate: Semaphore::new(concurrency),
+            revived: Notify::new(),
             tries: Tries::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
         });
-        inner.tasks.spawn(supervise(inner.clone(), supply));
+        inner.tasks.spawn(supervise(inner.clone()));
         Self(inner)
     }
 
     /// The server's name.
     pub fn name(&self) -> &ServerName {
-        &self.0.name
+        &self.0.plan.spec.name
     }
 
     /// How it is.
@@ -110,6 +94,17 @@ impl Link {
             .as_ref()
             .map_or(status.noise, |session| session.noise.count.load(Ordering::Relaxed));
         status
+    }
+
+    /// How it is, in one word.
+    pub(crate) fn state(&self) -> LinkState {
+        self.0.status.borrow().state
+    }
+
+    /// Whether nobody need wait for it: it is not started, or will not be connected soon.
+    pub(crate) fn is_given_up_or_idle(&self) -> bool {
+        let status = self.0.status.borrow();
+        status.state == LinkState::Idle || !status.state.is_connected() && status.is_settled()
     }
 
     /// The tools it lists, the last known ones while it is away.
@@ -139,19 +134,17 @@ impl Link {
         }
     }
 
-    /// Waits until it is connected, or will not be by trying as it is configured.
+    /// Waits until it is connected, or will not be soon: it cannot be started as it is configured, or has failed
+    /// more than once in a row.
     pub async fn settled(&self) {
         self.want();
         let mut status = self.0.status.subscribe();
-        let over = |status: &Status| {
-            status.state.is_connected() || matches!(status.state, LinkState::Failed | LinkState::Stopped)
-        };
-        let _ = status.wait_for(over).await;
+        let _ = status.wait_for(Status::is_settled).await;
     }
 
     /// A mailbox for the notes of a call, as large as the limits allow; what finds no room in it is dropped.
     pub fn mailbox(&self) -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
-        mpsc::channel(self.0.around.limits.notes)
+        mpsc::channel(self.0.plan.limits.notes)
     }
 
     /// Calls in flight.
@@ -160,14 +153,47 @@ impl Link {
     }
 
     /// Ends the server and everything it started.
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
+        self.0.gate.close();
         self.0.stop.cancel();
         self.0.tasks.close();
     }
 
+    /// Ends the server once its calls have ended, at the latest after this time, and waits until nothing of it is
+    /// left. No other call begins meanwhile.
+    pub(crate) async fn end(&self, drain: Duration) {
+        let all = u32::try_from(self.0.plan.concurrency).unwrap_or(u32::MAX);
+        let calls = tokio::time::timeout(drain, self.0.gate.acquire_many(all)).await;
+        self.stop();
+        drop(calls);
+        self.gone().await;
+    }
+
+    /// Lets one that gave up, or waits before it tries again, do so now.
+    pub(crate) fn revive(&self) {
+        if matches!(self.state(), LinkState::Failed | LinkState::Reconnecting) {
+            self.0.revived.notify_one();
+        }
+    }
+
+    /// Starts the server anew once its calls have ended, at the latest after this time. Calls that come meanwhile
+    /// wait for the new one.
+    pub(crate) async fn restart(&self, drain: Duration) {
+        self.want();
+        self.revive();
+        let all = u32::try_from(self.0.plan.concurrency).unwrap_or(u32::MAX);
+        let held = tokio::time::timeout(drain, self.0.gate.acquire_many(all)).await;
+        if let Some(session) = self.current() {
+            session.peer.give_up(Closed("restarted".to_owned()));
+            self.renewed(&session, Instant::now() + self.0.plan.limits.wait_end).await;
+        }
+        drop(held);
+    }
+
     /// Waits until nothing of a server that was ended is left.
     pub(crate) async fn gone(&self) {
-        self.0.tasks.wait().await;
+        // A server that cannot be ended must not hold up whoever waits.
+        let _ = tokio::time::timeout(self.0.plan.limits.wait_end * 2, self.0.tasks.wait()).await;
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -181,6 +207,14 @@ impl Link {
 
     /// Starts it, if it was waiting for a need.
     pub(crate) fn want(&self) {
+        // Said here and not by the task: whoever looks next must not take it for one that nobody waits for.
+        self.0.status.send_if_modified(|status| {
+            let is_first = status.state == LinkState::Idle;
+            if is_first {
+                status.state = LinkState::Starting;
+            }
+            is_first
+        });
         self.0.wanted.send_replace(true);
     }
 
@@ -191,7 +225,7 @@ impl Link {
 
     /// The conversation, waiting for it until a moment; why there is none otherwise.
     async fn session(&self, until: Instant) -> Result<Arc<Session>, String> {
-        self.0.wanted.send_replace(true);
+        self.want();
         let mut sessions = self.0.session.subscribe();
         let mut status = self.0.status.subscribe();
         let live = |session: &Option<Arc<Session>>| {
@@ -240,7 +274,7 @@ impl Inner {
 }
 
 /// Starts the server, watches it, and starts it again when it ends, ever more slowly if it ends at once.
-async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
+async fn supervise(inner: Arc<Inner>) {
     let mut wanted = inner.wanted.subscribe();
     tokio::select! {
         () = inner.stop.cancelled() => return inner.state(LinkState::Stopped, None),
@@ -249,30 +283,38 @@ async fn supervise(inner: Arc<Inner>, supply: Arc<dyn Supply>) {
     inner.state(LinkState::Starting, None);
     let mut failures = 0_u32;
     loop {
-        let (began, error, least) = match once(&inner, &*supply).await {
+        let (began, error, least) = match once(&inner).await {
             Ended::Stopped => break,
             Ended::Hopeless(error) => {
                 inner.state(LinkState::Failed, Some(error));
-                inner.stop.cancelled().await;
-                break;
+                tokio::select! {
+                    () = inner.stop.cancelled() => break,
+                    () = inner.revived.notified() => {}
+                }
+                inner.state(LinkState::Starting, None);
+                continue;
             }
             Ended::Lost { ran, error, least } => (ran, error, least),
         };
         // One that ran well gets a new start at once; one that keeps failing has to wait.
         let starts = inner.tries.starts();
         failures = match began {
-            Some(ran) if inner.around.limits.steady < ran => 0,
+            Some(ran) if inner.plan.limits.steady < ran => 0,
             Some(_) => failures + 1,
             // A try that asked both ways has cost two starts.
             None => failures + starts.max(1),
         };
         let first = began.is_some() && failures <= 1;
-        inner.status.send_modify(|status| status.restarts += 1);
+        inner.status.send_modify(|status| {
+            status.restarts += 1;
+            status.failures = failures;
+        });
         inner.state(LinkState::Reconnecting, Some(error));
-        let delay = if first { Duration::ZERO } else { backoff(failures, &inner.around.limits) };
-        let delay = delay.max(least.min(inner.around.limits.restart_most));
+        let delay = if first { Duration::ZERO } else { backoff(failures, &inner.plan.limits) };
+        let delay = delay.max(least.min(inner.plan.limits.restart_most));
         tokio::select! {
             () = inner.stop.cancelled() => break,
+            () = inner.revived.notified() => {}
             () = tokio::time::sleep(delay) => {}
         }
     }
@@ -301,23 +343,13 @@ enum Ended {
 }
 
 /// One life of a server: opened, listed, watched until it ends.
-async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
-    let Some((spec, resolved)) = supply.spec() else {
-        return Ended::Hopeless("is no longer configured".to_owned());
-    };
-    let around = &inner.around;
+async fn once(inner: &Inner) -> Ended {
     let opener = Opener {
-        spec: &spec,
-        resolved: &resolved,
-        env: &around.env,
-        launcher: &around.launcher,
-        limits: &around.limits,
-        memory: &around.memory,
-        logs: around.logs.as_deref(),
+        plan: &inner.plan,
+        context: &inner.context,
         tasks: &inner.tasks,
         stop: &inner.stop,
         tries: &inner.tries,
-        offers: Offers::of(around.responder.as_ref()),
     };
     inner.status.send_modify(|status| status.waits_for = opener.waits_for());
     let opened = tokio::select! {
@@ -365,7 +397,7 @@ async fn once(inner: &Inner, supply: &dyn Supply) -> Ended {
 
 /// Lists the tools, again whenever they change but never in a storm, until the conversation is over.
 async fn watch_over(inner: &Inner, session: &Session) -> String {
-    let limits = &inner.around.limits;
+    let limits = &inner.plan.limits;
     let gaps = [limits.refresh / 10, limits.refresh * 3 / 10];
     let mut round = 0;
     let mut failures = 0;

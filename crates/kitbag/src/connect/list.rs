@@ -35,6 +35,8 @@ pub struct ToolList {
     pub(crate) wait: Duration,
     /// How long it holds, if its server says so.
     pub ttl: Option<Duration>,
+    /// Whether its server says that it is for whoever asked alone.
+    pub private: bool,
 }
 
 #[derive(Deserialize)]
@@ -46,6 +48,8 @@ struct Page<'a> {
     next_cursor: Option<&'a RawValue>,
     #[serde(borrow, default)]
     ttl_ms: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    cache_scope: Option<&'a RawValue>,
 }
 
 /// The longest a list is believed to hold.
@@ -82,6 +86,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         let page: Page<'_> = serde_json::from_str(raw.get())
             .map_err(|_| RequestError::BadAnswer("tools/list gave no list of tools".into()))?;
         list.ttl = ttl(page.ttl_ms).or(list.ttl);
+        list.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
         for tool in &page.tools {
             if limits.tools <= list.tools.len() {
                 list.truncated = Some(format!("more than {} tools", limits.tools));

@@ -202,7 +202,7 @@ impl Tail {
 }
 
 /// The log file of a server.
-pub fn log_file(folder: &Path, server: &ServerName) -> PathBuf {
+pub(crate) fn log_file(folder: &Path, server: &ServerName) -> PathBuf {
     folder.join(format!("{}.log", server.slug()))
 }
 

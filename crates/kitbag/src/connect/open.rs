@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kitbag_core::model::{Link as LinkSpec, Resolved, ResolvedLink};
-use kitbag_core::{Fault, Limits, Secret, ServerSpec};
+use kitbag_core::Secret;
+use kitbag_core::model::{Resolved, ResolvedLink};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -17,13 +17,11 @@ use super::carrier::Carrier;
 use super::channel::{Closed, Sink, Source};
 use super::era::{self, Era, Greeting, OpeningError};
 use super::logs::{Redactor, Tail, secret_words, secrets_of};
-use super::memory::Memory;
 use super::message::NotAMessage;
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
+use super::plan::{LinkContext, Plan};
 use super::stdio::{self, Ear, StartError};
 use super::wire::Speech;
-use crate::Env;
-use crate::guard::Launcher;
 
 mod remote;
 
@@ -85,17 +83,11 @@ impl OpenError {
 
 /// What opening needs.
 pub(crate) struct Opener<'a> {
-    pub(crate) spec: &'a ServerSpec,
-    pub(crate) resolved: &'a Result<Resolved, Vec<Fault>>,
-    pub(crate) env: &'a Env,
-    pub(crate) launcher: &'a Launcher,
-    pub(crate) limits: &'a Limits,
-    pub(crate) memory: &'a Memory,
-    pub(crate) logs: Option<&'a std::path::Path>,
+    pub(crate) plan: &'a Plan,
+    pub(crate) context: &'a LinkContext,
     pub(crate) tasks: &'a TaskTracker,
     pub(crate) stop: &'a CancellationToken,
     pub(crate) tries: &'a Tries,
-    pub(crate) offers: Offers,
 }
 
 /// What one try to open leaves for the next.
@@ -121,7 +113,7 @@ impl Tries {
 impl Opener<'_> {
     /// Opens a conversation, within the connect clock.
     pub(crate) async fn open(&self) -> Result<Session, OpenError> {
-        let resolved = match self.resolved {
+        let resolved = match self.plan.resolved.as_ref() {
             Ok(resolved) => resolved,
             Err(faults) => {
                 return Err(OpenError::Final(
@@ -132,21 +124,21 @@ impl Opener<'_> {
         if let ResolvedLink::Remote { transport, url, headers } = &resolved.link {
             return self.remote(*transport, url, headers, self.redactor(resolved)).await;
         }
-        let deadline = Instant::now() + self.limits.wait_stdio;
-        let after = self.limits.wait_stdio;
+        let clock = self.plan.clocks.connect;
+        let deadline = Instant::now() + clock.time;
         let opened = tokio::time::timeout_at(deadline, self.agree(resolved, deadline)).await;
         let opened =
-            opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {after:?}"))));
+            opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {clock}"))));
         // What a server says when it refuses is its own choice of words.
         opened.map_err(|error| error.cleaned(&self.redactor(resolved)))
     }
 
     /// The era that is configured or remembered, or a probe.
     async fn agree(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
-        let fingerprint = self.spec.fingerprint();
+        let key = self.memory_key();
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = self.configured();
-        let known = configured.or_else(|| self.memory.get(&fingerprint)).or(assumed);
+        let configured = Era::configured(&self.plan.spec);
+        let known = configured.or_else(|| self.context.memory.get(&key)).or(assumed);
         let session = match known {
             Some(Era::Legacy) => match self.legacy(resolved, deadline).await {
                 Err(Opening::OtherEra) => self.probe(resolved, deadline).await?,
@@ -158,25 +150,25 @@ impl Opener<'_> {
             },
             _ => self.probe(resolved, deadline).await?,
         };
-        self.memory.set(&fingerprint, Some(session.greeting.era));
+        self.context.memory.set(&key, Some(session.greeting.era));
         Ok(session)
     }
 
-    fn configured(&self) -> Option<Era> {
-        let keys = ["protocolEra", "versionNegotiation", "protocol", "era"];
-        keys.iter().find_map(|key| Era::parse(self.spec.extra.0.get(*key)?.as_str()?))
+    /// What the era is remembered by: the values, so that one user's server says nothing about another's.
+    fn memory_key(&self) -> String {
+        self.plan.identity().map(|identity| identity.to_string()).unwrap_or_default()
     }
 
     /// Asks the modern way. An error tells an older server; silence or an end does too, but then it may be
     /// in no state to be talked to, so it is started anew.
     async fn probe(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
         let started = self.start(resolved)?;
-        let budget = self.limits.probe.min(self.limits.wait_stdio / 2);
-        match era::discover(&started.peer, self.offers, Clocks::of(budget)).await {
+        let budget = self.plan.limits.probe.min(self.plan.clocks.connect.time / 2);
+        match era::discover(&started.peer, self.context.offers, Clocks::of(budget)).await {
             Ok(greeting) => Ok(started.agreed(greeting)),
             Err(OpeningError::OtherEra | OpeningError::Unwell) => {
                 let clocks = until(deadline);
-                let greeting = era::initialize(&started.peer, self.offers, clocks).await;
+                let greeting = era::initialize(&started.peer, self.context.offers, clocks).await;
                 greeting
                     .map(|greeting| started.agreed(greeting))
                     .map_err(|error| Opening::from(error).into_error())
@@ -196,53 +188,41 @@ impl Opener<'_> {
 
     async fn legacy(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, Opening> {
         let started = self.start(resolved).map_err(Opening::Failed)?;
-        let greeting =
-            era::initialize(&started.peer, self.offers, until(deadline)).await.map_err(Opening::from)?;
+        let greeting = era::initialize(&started.peer, self.context.offers, until(deadline))
+            .await
+            .map_err(Opening::from)?;
         Ok(started.agreed(greeting))
-    }
-
-    fn passed(&self) -> &[String] {
-        match &self.spec.link {
-            LinkSpec::Stdio(program) => &program.pass,
-            LinkSpec::Remote(_) => &[],
-        }
     }
 
     /// Hides every secret this server was given.
     fn redactor(&self, resolved: &Resolved) -> Redactor {
-        let (args, env, env_file) = match &resolved.link {
-            ResolvedLink::Stdio { args, env, env_file, .. } => (args, env, env_file),
+        let (args, env, file_env) = match &resolved.link {
+            ResolvedLink::Stdio { args, env, file_env, .. } => (args, env, file_env),
             ResolvedLink::Remote { url, headers, .. } => {
-                return Redactor::new(&remote::secrets(&self.spec.link, url.expose(), headers));
+                return Redactor::new(&remote::secrets(&self.plan.spec.link, url.expose(), headers));
             }
         };
-        let pass = self.passed();
-        let passed: Vec<(String, Secret)> =
-            pass.iter().filter_map(|name| Some((name.clone(), Secret::new(self.env.get(name)?)))).collect();
-        // One that cannot be read is said below.
-        let filed = env_file.iter().flat_map(|file| stdio::variables(&self.env.path(file, self.env.cwd())));
-        let filed: Vec<(String, Secret)> =
-            filed.flatten().map(|(name, value)| (name, Secret::new(value))).collect();
-        let given = env.iter().chain(&passed).chain(&filed);
+        let value = |name: &String| Some((name.clone(), Secret::new(self.context.env.get(name)?)));
+        let passed: Vec<(String, Secret)> = self.plan.passed().iter().filter_map(value).collect();
+        let given = env.iter().chain(&passed).chain(file_env);
         let mut secrets = secrets_of(given.map(|(name, value)| (name.as_str(), value)));
         secrets.extend(secret_words(args));
         Redactor::new(&secrets)
     }
 
     fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
-        let pass = self.passed();
         let redactor = self.redactor(resolved);
-        let tail = Arc::new(Tail::new(redactor.clone(), self.limits, self.logs, &self.spec.name));
+        let tail = self.tail(&redactor);
         self.tries.starts.fetch_add(1, Ordering::Relaxed);
         let stop = self.stop.child_token();
         let start = stdio::Start {
-            server: &self.spec.name,
+            server: &self.plan.spec.name,
             link: &resolved.link,
-            pass,
-            env: self.env,
-            launcher: self.launcher,
-            line: self.limits.line,
-            end: self.limits.wait_end,
+            pass: self.plan.passed(),
+            env: &self.context.env,
+            launcher: &self.context.launcher,
+            line: self.plan.limits.line,
+            end: self.plan.limits.wait_end,
         };
         let process = stdio::start(&start, tail.clone(), self.tasks, &stop).map_err(|error| match error {
             StartError::Spawn(_) => OpenError::Again(error.to_string()),
@@ -255,6 +235,12 @@ impl Opener<'_> {
             self.tasks.spawn(watch_input(ear, peer, stop));
         }
         Ok(started)
+    }
+
+    /// The log of its server.
+    fn tail(&self, redactor: &Redactor) -> Arc<Tail> {
+        let folder = self.plan.log_folder(&self.context.logs);
+        Arc::new(Tail::new(redactor.clone(), &self.plan.limits, Some(&folder), &self.plan.spec.name))
     }
 
     /// A conversation on a channel, not agreed on yet.
@@ -271,13 +257,13 @@ impl Opener<'_> {
         let noise = Arc::new(Noise::default());
         let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail: tail.clone() });
         let bounds = Bounds {
-            line: self.limits.line,
-            depth: self.limits.depth,
-            queue: self.limits.queue,
-            questions: self.limits.questions,
+            line: self.plan.limits.line,
+            depth: self.plan.limits.depth,
+            queue: self.plan.limits.queue,
+            questions: self.plan.limits.questions,
         };
         let peer = Peer::start(sink, source, ears, bounds, self.tasks, &stop);
-        let offers = self.offers;
+        let offers = self.context.offers;
         let guard = stop.clone().drop_guard();
         Started { peer, pid, carrier, changed, noise, tail, redactor, offers, stop, guard }
     }

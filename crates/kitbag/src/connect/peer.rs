@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use kitbag_core::model::Seconds;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -62,7 +63,19 @@ pub struct Note {
 #[derive(Default)]
 pub(crate) struct Voice {
     pub(crate) notes: Option<mpsc::Sender<Note>>,
-    pub(crate) asked: Option<Arc<Asked>>,
+    pub(crate) caller: Caller,
+}
+
+/// On whose behalf a request is made.
+#[derive(Default)]
+pub(crate) enum Caller {
+    /// Our own: lists, openings.
+    #[default]
+    Kitbag,
+    /// Somebody whom no question can be put to.
+    Silent,
+    /// Somebody who answers.
+    Person(Arc<Asked>),
 }
 
 /// How long one request may take.
@@ -106,7 +119,7 @@ pub(crate) enum RequestError {
         wait: Option<Duration>,
     },
     /// It took too long.
-    #[error("no answer within {after:?}")]
+    #[error("no answer within {}", Seconds(*after))]
     Timeout {
         /// How long was waited.
         after: Duration,

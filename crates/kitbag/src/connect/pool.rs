@@ -2,50 +2,71 @@
 //! last of them lets go of it.
 
 use std::collections::HashMap;
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use kitbag_core::UserId;
-use kitbag_core::model::{Resolved, ResolvedLink};
-use kitbag_core::names::fingerprint;
+use kitbag_core::model::{Clocks, Identity, ResolvedLink};
+use kitbag_core::{Limits, ServerName, UserId};
 
+use super::ask::Offers;
+use super::era::Era;
 use super::http::Trust;
-use super::link::{Link, Surroundings};
+use super::link::Link;
+use super::plan::{LinkContext, Plan};
+use crate::guard::Launcher;
 
-/// What makes two wishes the same: server, values, owner of the values, bounds, and where tasks run.
+/// What makes two wishes the same: the values, whose they are, what is offered, the bounds, and where tasks run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key(String);
+pub(crate) struct Key {
+    server: ServerName,
+    identity: Identity,
+    owner: Option<UserId>,
+    offers: Offers,
+    clocks: Clocks,
+    limits: Arc<Limits>,
+    concurrency: usize,
+    era: Option<Era>,
+    place: Place,
+    logs: PathBuf,
+    runtime: tokio::runtime::Id,
+}
+
+/// What of our own surroundings reaches a server.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Place {
+    /// A program sees variables that are passed on, and the folder it starts in.
+    Program { env: String, cwd: PathBuf, pass: Vec<String>, launcher: Launcher },
+    /// An address is trusted by these certificates.
+    Address(Trust),
+}
 
 impl Key {
-    /// None when it cannot be shared: somebody answers its questions, and it must not ask anyone else.
-    pub(crate) fn of(
-        server: &str,
-        resolved: &Resolved,
-        owner: Option<&UserId>,
-        around: &Surroundings,
-    ) -> Option<Self> {
-        if around.responder.is_some() {
-            return None;
-        }
-        let runtime = tokio::runtime::Handle::try_current().ok()?.id().to_string();
-        let mut texts = vec![server.to_owned(), runtime, format!("{:?}", around.launcher)];
-        texts.push(owner.map_or_else(String::new, |user| format!("user {user}")));
-        texts.push(format!("{:?} {:?} {:?}", around.limits, around.logs, around.env.cwd()));
-        match &resolved.link {
-            ResolvedLink::Stdio { command, args, env, env_file, cwd } => {
-                texts.push(command.clone());
-                texts.extend(args.iter().map(|arg| arg.expose().to_owned()));
-                texts.extend(env.iter().map(|(name, value)| format!("{name}={}", value.expose())));
-                texts.push(format!("{env_file:?} {cwd:?}"));
-                // What is passed on by name, and where programs are found.
-                texts.push(around.env.digest());
-            }
-            ResolvedLink::Remote { transport, url, headers } => {
-                texts.push(format!("{transport:?} {}", url.expose()));
-                texts.extend(headers.iter().map(|(name, value)| format!("{name}: {}", value.expose())));
-                texts.push(format!("{:?}", Trust::of(&around.env)));
-            }
-        }
-        Some(Self(fingerprint(&texts.iter().map(String::as_str).collect::<Vec<_>>())))
+    /// None while its values are not known: then there is nothing to share.
+    pub(crate) fn of(plan: &Plan, context: &LinkContext) -> Option<Self> {
+        let resolved = plan.resolved.as_ref().as_ref().ok()?;
+        let place = match &resolved.link {
+            ResolvedLink::Stdio { .. } => Place::Program {
+                env: context.env_hash.clone(),
+                cwd: context.env.cwd().to_owned(),
+                pass: plan.passed().to_vec(),
+                launcher: context.launcher.clone(),
+            },
+            ResolvedLink::Remote { .. } => Place::Address(Trust::of(&context.env)),
+        };
+        Some(Self {
+            server: plan.spec.name.clone(),
+            identity: resolved.link.identity(),
+            owner: plan.owner.clone(),
+            offers: context.offers,
+            clocks: plan.clocks,
+            limits: plan.limits.clone(),
+            concurrency: plan.concurrency,
+            era: Era::configured(&plan.spec),
+            place,
+            logs: plan.log_folder(&context.logs),
+            runtime: tokio::runtime::Handle::try_current().ok()?.id(),
+        })
     }
 }
 
@@ -60,49 +81,67 @@ fn open() -> MutexGuard<'static, HashMap<Key, Shared>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A hold on a link. The last one to be dropped ends it.
+/// A hold on a link. The last one to be let go of ends it.
 pub(crate) struct Lease {
     link: Link,
     key: Option<Key>,
+    released: AtomicBool,
 }
 
 impl Lease {
-    /// The link that is open under this key, or a new one.
+    /// The link that is open under this key, or a new one. One that had given up tries again: whoever asks anew
+    /// may know better.
     pub(crate) fn take(key: Option<Key>, start: impl FnOnce() -> Link) -> Self {
-        let Some(key) = key else { return Self { link: start(), key: None } };
+        let released = AtomicBool::new(false);
+        let Some(key) = key else { return Self { link: start(), key: None, released } };
         let mut open = open();
         if let Some(shared) = open.get_mut(&key).filter(|shared| !shared.link.is_stopped()) {
             shared.users += 1;
-            return Self { link: shared.link.clone(), key: Some(key) };
+            shared.link.revive();
+            return Self { link: shared.link.clone(), key: Some(key), released };
         }
         let link = start();
         open.insert(key.clone(), Shared { link: link.clone(), users: 1 });
-        Self { link, key: Some(key) }
+        Self { link, key: Some(key), released }
     }
 
     pub(crate) fn link(&self) -> &Link {
         &self.link
     }
 
-    /// Lets go of it; the link, if it ends by that.
-    pub(crate) fn release(self) -> Option<Link> {
-        let link = self.link.clone();
-        drop(self);
-        link.is_stopped().then_some(link)
+    /// What it is held by.
+    pub(crate) fn key(&self) -> Option<&Key> {
+        self.key.as_ref()
+    }
+
+    /// Whether it was let go of.
+    pub(crate) fn is_released(&self) -> bool {
+        self.released.load(Ordering::SeqCst)
+    }
+
+    /// Lets go of it; the link, if nobody else holds it: then whoever let go of it has to end it.
+    pub(crate) fn release(&self) -> Option<Link> {
+        if self.released.swap(true, Ordering::SeqCst) {
+            return None;
+        }
+        let Some(key) = &self.key else { return Some(self.link.clone()) };
+        let mut open = open();
+        let Some(shared) = open.get_mut(key).filter(|shared| shared.link.is(&self.link)) else {
+            return Some(self.link.clone());
+        };
+        shared.users -= 1;
+        if 0 < shared.users {
+            return None;
+        }
+        open.remove(key);
+        Some(self.link.clone())
     }
 }
 
 impl Drop for Lease {
     fn drop(&mut self) {
-        let Some(key) = &self.key else { return self.link.stop() };
-        let mut open = open();
-        let Some(shared) = open.get_mut(key).filter(|shared| shared.link.is(&self.link)) else {
-            return self.link.stop();
-        };
-        shared.users -= 1;
-        if shared.users == 0 {
-            open.remove(key);
-            self.link.stop();
+        if let Some(link) = self.release() {
+            link.stop();
         }
     }
 }

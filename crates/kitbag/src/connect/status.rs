@@ -64,6 +64,8 @@ pub struct Status {
     pub waits_for: Option<String>,
     /// How often it was started again.
     pub restarts: u32,
+    /// How many starts in a row came to nothing, or did not last.
+    pub failures: u32,
     /// When a call last came back.
     pub last_good: Option<SystemTime>,
     /// Lines of output that were no messages.
@@ -82,7 +84,16 @@ pub struct Status {
     pub keeping: &'static str,
 }
 
+/// So many failures in a row, and nobody waits for a server as if it were just starting.
+const HOPELESS: u32 = 2;
+
 impl Status {
+    /// Whether there is nothing to wait for: it is connected, or will not be soon.
+    pub fn is_settled(&self) -> bool {
+        let is_over = matches!(self.state, LinkState::Failed | LinkState::Stopped | LinkState::Held);
+        self.state.is_connected() || is_over || HOPELESS <= self.failures
+    }
+
     /// What went wrong or is being waited for.
     pub fn reason(&self) -> Option<&str> {
         self.error.as_deref().or(self.waits_for.as_deref())
@@ -98,6 +109,7 @@ impl Status {
             error: None,
             waits_for: None,
             restarts: 0,
+            failures: 0,
             last_good: None,
             noise: 0,
             transport: None,

@@ -1,7 +1,7 @@
 //! A server as a child process: its pipes as a channel, its end in good order.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -83,9 +83,6 @@ pub(crate) enum StartError {
     /// There is no such folder.
     #[error("the folder to run in does not exist")]
     NoFolder,
-    /// The file of variables cannot be used.
-    #[error("the file of variables cannot be read: {0}")]
-    EnvFile(String),
     /// The system said no.
     #[error("cannot be started: {0}")]
     Spawn(String),
@@ -158,7 +155,7 @@ pub(crate) fn start(
 }
 
 fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
-    let ResolvedLink::Stdio { command, args, env, env_file, cwd } = start.link else {
+    let ResolvedLink::Stdio { command, args, env, file_env, cwd } = start.link else {
         return Err(StartError::Spawn("not a program".to_owned()));
     };
     let here = start.env.cwd();
@@ -173,18 +170,10 @@ fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
     built.env_clear().current_dir(&folder);
     let passed = PASSED.iter().chain(&PASSED_THERE).copied().chain(start.pass.iter().map(String::as_str));
     built.envs(passed.filter_map(|name| Some((name, start.env.get(name)?))));
-    if let Some(file) = env_file {
-        built.envs(variables(&start.env.path(file, here))?);
-    }
+    built.envs(file_env.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.envs(env.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.env(guard::MARKER, marker);
     Ok(Command::from(built))
-}
-
-/// The variables in a file.
-pub(crate) fn variables(file: &Path) -> Result<Vec<(String, String)>, StartError> {
-    let text = std::fs::read_to_string(file).map_err(|error| StartError::EnvFile(error.to_string()))?;
-    Ok(kitbag_core::config::env::dot_env(&Arc::from(file), &text).0)
 }
 
 /// Where the usual launchers come from.

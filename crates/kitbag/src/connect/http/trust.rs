@@ -14,7 +14,7 @@ use crate::Env;
 mod tests;
 
 /// What is named in place of the system's own; nothing, as a rule.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Trust {
     file: Option<PathBuf>,
     folders: Vec<PathBuf>,

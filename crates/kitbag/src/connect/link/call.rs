@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use kitbag_core::{ErrorKind, ServerName};
+use kitbag_core::{ErrorKind, ServerName, UserId};
 use memchr::memmem;
 use serde_json::value::RawValue;
 use tokio::sync::{SemaphorePermit, mpsc};
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::super::ask::{self, Asked, Responder, Responses};
 use super::super::era::{self, Era};
 use super::super::open::Session;
-use super::super::peer::{Clocks, Note, RequestError, Voice};
+use super::super::peer::{Caller, Clocks, Note, RequestError, Voice};
 use super::super::wire::Param;
 use super::Link;
 
@@ -33,14 +33,28 @@ pub struct Call<'a> {
     pub repeatable: bool,
     /// Where notes go while it runs.
     pub notes: Option<mpsc::Sender<Note>>,
-    /// Who answers when the server asks something in return; whoever the link was opened with otherwise.
+    /// Who answers when the server asks something in return; nobody otherwise.
     pub responder: Option<Arc<dyn Responder>>,
+    /// For whom it is made.
+    pub user: UserId,
+    /// How long it may take, within the limits; as long as its server's file says otherwise.
+    pub timeout: Option<Duration>,
 }
 
 impl<'a> Call<'a> {
     /// A call that is made once, heard by nobody.
     pub fn new(tool: &'a str, arguments: &'a RawValue) -> Self {
-        Self { tool, arguments, meta: None, repeatable: false, notes: None, responder: None }
+        let user = UserId::local();
+        Self {
+            tool,
+            arguments,
+            meta: None,
+            repeatable: false,
+            notes: None,
+            responder: None,
+            user,
+            timeout: None,
+        }
     }
 }
 
@@ -76,16 +90,17 @@ impl Link {
     /// may. Dropping the future cancels it, also for the server.
     pub async fn call(&self, call: Call<'_>) -> Result<Reply, CallError> {
         let began = Instant::now();
-        let end = began + self.0.around.limits.wait_total;
-        let responder = call.responder.as_ref().or(self.0.around.responder.as_ref());
-        let asked = responder.map(|responder| {
-            let (responder, server) = (responder.clone(), self.0.name.clone());
-            Arc::new(Asked { responder, server, tool: call.tool.to_owned() })
+        let plan = &self.0.plan;
+        let clocks = call.timeout.map_or(plan.clocks, |timeout| plan.clocks.for_call(timeout, &plan.limits));
+        let asked = call.responder.as_ref().map(|responder| {
+            let (responder, server) = (responder.clone(), plan.spec.name.clone());
+            Arc::new(Asked { responder, server, tool: call.tool.to_owned(), user: call.user.clone() })
         });
-        let mut trip = Trip { link: self, call: &call, asked, end, from: began, unsent: 0, lost: 0 };
+        let end = began + clocks.total.time;
+        let mut trip = Trip { link: self, call: &call, asked, clocks, end, from: began, unsent: 0, lost: 0 };
         let _permit = trip.gate().await?;
         let mut responses = None;
-        for _ in 0..=self.0.around.limits.rounds {
+        for _ in 0..=plan.limits.rounds {
             let (result, era) = trip.ask(responses.as_ref()).await?;
             if !asks_back(&result, era) {
                 let now = Instant::now();
@@ -97,8 +112,12 @@ impl Link {
         Err(self.error(&call, ErrorKind::ServerError, "keeps asking for input".to_owned()))
     }
 
-    fn explain(&self, call: &Call<'_>, session: &Session, error: RequestError) -> CallError {
+    fn explain(&self, trip: &Trip<'_>, session: &Session, error: RequestError) -> CallError {
+        let call = trip.call;
         let mut message = session.redactor.line(error.to_string().as_bytes());
+        if let RequestError::Timeout { .. } = &error {
+            message = trip.which_clock();
+        }
         // Only where it was certainly not carried out: anything else must not be tried again just like that.
         if let RequestError::Http { status: 429, wait: Some(wait), .. } = &error {
             let seconds = (*wait).min(DAY).as_secs_f64().ceil();
@@ -121,7 +140,13 @@ impl Link {
     }
 
     fn error(&self, call: &Call<'_>, kind: ErrorKind, message: String) -> CallError {
-        CallError { kind, server: self.0.name.clone(), tool: call.tool.to_owned(), message, code: None }
+        CallError {
+            kind,
+            server: self.0.plan.spec.name.clone(),
+            tool: call.tool.to_owned(),
+            message,
+            code: None,
+        }
     }
 }
 
@@ -130,6 +155,7 @@ struct Trip<'a> {
     link: &'a Link,
     call: &'a Call<'a>,
     asked: Option<Arc<Asked>>,
+    clocks: kitbag_core::model::Clocks,
     end: Instant,
     /// When the try began; the idle clock runs from here.
     from: Instant,
@@ -148,8 +174,18 @@ impl<'a> Trip<'a> {
         }
         let permit = tokio::time::timeout_at(self.end, gate.acquire()).await;
         self.from = Instant::now();
-        let why = || "too many calls to this server are in flight".to_owned();
-        permit.ok().and_then(Result::ok).ok_or_else(|| self.link.error(self.call, ErrorKind::Timeout, why()))
+        match permit {
+            Ok(Ok(permit)) => Ok(permit),
+            // Nobody takes calls any more: the server is being replaced or ended.
+            Ok(Err(_)) => {
+                Err(self.link.error(self.call, ErrorKind::Unavailable, "is being ended".to_owned()))
+            }
+            Err(_) => {
+                let why =
+                    format!("too many calls to this server are in flight; waited {}", self.clocks.total);
+                Err(self.link.error(self.call, ErrorKind::Timeout, why))
+            }
+        }
     }
 
     /// Puts the call until it is answered; again only if that does no harm.
@@ -167,9 +203,9 @@ impl<'a> Trip<'a> {
         loop {
             let session = self.session().await?;
             let left = self.end.saturating_duration_since(self.from);
-            let idle = self.link.0.around.limits.wait_idle.min(left);
-            let clocks = Clocks { from: self.from, idle, total: left };
-            let voice = Voice { notes: self.call.notes.clone(), asked: self.asked.clone() };
+            let clocks = Clocks { from: self.from, idle: self.clocks.idle.time.min(left), total: left };
+            let caller = self.asked.clone().map_or(Caller::Silent, Caller::Person);
+            let voice = Voice { notes: self.call.notes.clone(), caller };
             let answer = session.peer.request("tools/call", params, session.speech, clocks, voice).await;
             let error = match answer {
                 Ok(result) => return Ok((result, session.speech.era)),
@@ -185,7 +221,7 @@ impl<'a> Trip<'a> {
             };
             match before.filter(|before| **before < 2) {
                 Some(before) => *before += 1,
-                None => return Err(self.link.explain(self.call, &session, error)),
+                None => return Err(self.link.explain(self, &session, error)),
             }
             match error {
                 // The conversation goes on; only this answer is lost.
@@ -200,11 +236,17 @@ impl<'a> Trip<'a> {
         if let Some(session) = self.link.current() {
             return Ok(session);
         }
-        let until = self.end.min(Instant::now() + self.link.0.around.limits.wait_agent);
+        let until = self.end.min(Instant::now() + self.link.0.plan.limits.wait_agent);
         let session = self.link.session(until).await;
         self.from = Instant::now();
         let kind = self.link.why_not();
         session.map_err(|why| self.link.error(self.call, kind, why))
+    }
+
+    /// That time ran out, and which clock said so.
+    fn which_clock(&self) -> String {
+        let clock = if self.end <= Instant::now() { self.clocks.total } else { self.clocks.idle };
+        format!("no answer within {clock}")
     }
 
     /// Answers what the server asks in return.

@@ -54,7 +54,7 @@ pub(super) async fn another_try(failures: u32, least: Duration, limits: &Limits)
 pub(super) async fn too_old(inner: &Inner) {
     let ttl = inner.tools.borrow().as_ref().and_then(|list| list.ttl);
     match ttl {
-        Some(ttl) => tokio::time::sleep(ttl.max(inner.around.limits.refresh)).await,
+        Some(ttl) => tokio::time::sleep(ttl.max(inner.plan.limits.refresh)).await,
         None => std::future::pending().await,
     }
 }
@@ -68,7 +68,7 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
         inner.state(LinkState::Ready, None);
         return Listed::Done;
     }
-    match list::tools(&session.peer, session.greeting.era, &inner.around.limits).await {
+    match list::tools(&session.peer, session.greeting.era, &inner.plan.limits).await {
         Err(_) if session.peer.is_closed() => Listed::Done,
         Ok(list) => {
             let broke_off = list.broke_off.then_some(list.wait);

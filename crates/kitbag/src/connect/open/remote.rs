@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use kitbag_core::model::{Endpoint, Link, Piece, Resolved, ResolvedLink, Template, Transport};
+use kitbag_core::model::{Endpoint, Link, Piece, Resolved, ResolvedLink, Seconds, Template, Transport};
 use kitbag_core::text::{names_secret, redact_url};
 use kitbag_core::{Limits, Secret};
 use tokio::time::Instant;
@@ -46,7 +46,7 @@ impl Place<'_> {
 impl Opener<'_> {
     /// What will be waited for, where that can be said before.
     pub(crate) fn waits_for(&self) -> Option<String> {
-        let resolved = self.resolved.as_ref().ok()?;
+        let resolved = self.plan.resolved.as_ref().as_ref().ok()?;
         let Resolved { link: ResolvedLink::Remote { url, .. } } = resolved else { return None };
         let text = format!("timeout: no usable answer yet at {}", redact_url(url.expose()));
         Some(self.redactor(resolved).line(text.as_bytes()))
@@ -61,13 +61,14 @@ impl Opener<'_> {
         headers: &[(String, Secret)],
         redactor: Redactor,
     ) -> Result<Session, OpenError> {
-        let after = self.limits.wait_http;
-        let deadline = Instant::now() + after;
-        let tail = Arc::new(Tail::new(redactor.clone(), self.limits, self.logs, &self.spec.name));
-        let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), env: self.env, deadline };
+        let clock = self.plan.clocks.connect;
+        let deadline = Instant::now() + clock.time;
+        let tail = self.tail(&redactor);
+        let env = &self.context.env;
+        let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), env, deadline };
         let late = || {
             let shown = redact_url(url.expose());
-            OpenError::Again(format!("timeout: no usable answer within {after:?} at {shown}"))
+            OpenError::Again(format!("timeout: no usable answer within {clock} at {shown}"))
         };
         let opened = tokio::time::timeout_at(deadline, self.ways(transport, &place)).await;
         let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(&redactor));
@@ -104,15 +105,15 @@ impl Opener<'_> {
 
     async fn streamable(&self, place: &Place<'_>) -> Result<Session, Tried> {
         let stop = self.stop.child_token();
-        let remote = place.remote(self.limits)?;
+        let remote = place.remote(&self.plan.limits)?;
         let (http, posts, answers) = Streamable::start(remote, self.tries.renewed.clone(), self.tasks, &stop);
         let redactor = place.redactor.clone();
         let channel = (posts, answers);
         let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = self.configured();
-        let fingerprint = self.spec.fingerprint();
-        let remembered = self.memory.get(&fingerprint);
+        let configured = Era::configured(&self.plan.spec);
+        let key = self.memory_key();
+        let remembered = self.context.memory.get(&key);
         // What this run has learnt is newer than what was remembered.
         let known = configured.or(assumed).or(remembered);
         let greeting = match known {
@@ -126,8 +127,8 @@ impl Opener<'_> {
             _ => self.discover(&started, place).await,
         };
         let greeting = greeting?;
-        if greeting.era == Era::Legacy && self.memory.get(&fingerprint) == Some(Era::Modern) {
-            self.memory.set(&fingerprint, None);
+        if greeting.era == Era::Legacy && self.context.memory.get(&key) == Some(Era::Modern) {
+            self.context.memory.set(&key, None);
         }
         Ok(started.agreed(greeting))
     }
@@ -136,9 +137,9 @@ impl Opener<'_> {
     /// What is learnt by that is remembered, unless the question came to nothing: a server of both eras that was
     /// just being started would be taken for an older one for good.
     async fn discover(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
-        let budget = self.limits.probe.min(self.limits.wait_http / 2);
-        let remember = |era| self.memory.set(&self.spec.fingerprint(), Some(era));
-        let error = match era::discover(&started.peer, self.offers, Clocks::of(budget)).await {
+        let budget = self.plan.limits.probe.min(self.plan.clocks.connect.time / 2);
+        let remember = |era| self.context.memory.set(&self.memory_key(), Some(era));
+        let error = match era::discover(&started.peer, self.context.offers, Clocks::of(budget)).await {
             Ok(greeting) => {
                 remember(Era::Modern);
                 return Ok(greeting);
@@ -181,7 +182,7 @@ impl Opener<'_> {
     }
 
     async fn initialize(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
-        let greeting = era::initialize(&started.peer, self.offers, until(place.deadline)).await;
+        let greeting = era::initialize(&started.peer, self.context.offers, until(place.deadline)).await;
         greeting.map_err(|error| match error {
             OpeningError::OtherEra | OpeningError::Unwell => {
                 Tried::Other("speaks neither era of the protocol".to_owned())
@@ -193,7 +194,7 @@ impl Opener<'_> {
 
     async fn sse(&self, place: &Place<'_>) -> Result<Session, Tried> {
         let stop = self.stop.child_token();
-        let remote = place.remote(self.limits)?;
+        let remote = place.remote(&self.plan.limits)?;
         let carrier = Carrier::Sse(remote.address.shown.clone());
         let opened = open_sse(remote, self.tries.renewed.clone(), self.tasks, &stop).await;
         let channel = opened.map_err(|trouble: Trouble| tried(trouble.into_error(), place))?;
@@ -257,9 +258,11 @@ fn tried(error: RequestError, place: &Place<'_>) -> Tried {
             Tried::Other(format!("refused: {message} (code {code}) at {}", shown()))
         }
         RequestError::BadAnswer(why) if why.starts_with("not MCP: ") => Tried::Other(why),
-        RequestError::Timeout { after, .. } => {
-            Tried::Stop(OpenError::Again(format!("timeout: no answer within {after:.1?} at {}", shown())))
-        }
+        RequestError::Timeout { after, .. } => Tried::Stop(OpenError::Again(format!(
+            "timeout: no answer within {} at {}",
+            Seconds(after),
+            shown()
+        ))),
         error @ (RequestError::BadAnswer(_) | RequestError::TooLarge { .. }) => {
             Tried::Stop(OpenError::Again(format!("not MCP: {error} at {}", shown())))
         }

@@ -1,5 +1,5 @@
-//! Questions of a server in the middle of a call. Older servers do not say which call they belong to: with
-//! one caller waiting there is no doubt, with several nobody is asked.
+//! Questions of a server in the middle of a call. Older servers do not say which call they belong to: while every
+//! call in flight is made for one person there is no doubt, otherwise nobody is asked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::super::ask::{self, Ask, Asked, Question};
-use super::{Peer, Shared};
+use super::{Caller, Peer, Shared};
 
 impl Peer {
     /// Takes a question in; it is answered later, or refused at once.
@@ -30,7 +30,8 @@ impl Peer {
         self.0.pause(&calls, Pause::Begin);
         let tool = (calls.len() == 1).then(|| asked.tool.clone());
         let params = params.unwrap_or(RawValue::NULL).to_owned();
-        let question = Question { server: asked.server.clone(), tool, ask, params };
+        let (server, user) = (asked.server.clone(), asked.user.clone());
+        let question = Question { server, user, tool, ask, params };
         let (peer, id) = (self.clone(), id.to_owned());
         self.0.tasks.spawn(async move {
             let answer = tokio::select! {
@@ -79,15 +80,24 @@ impl Shared {
     fn waiting(&self) -> Waiting {
         let pending = self.lock();
         let mut found: Option<(Arc<Asked>, Vec<u64>)> = None;
+        let mut silent = false;
         for (id, slot) in &pending.slots {
-            let Some(asked) = &slot.voice.asked else { continue };
-            match &mut found {
-                None => found = Some((asked.clone(), vec![*id])),
-                Some((first, calls)) if Arc::ptr_eq(&first.responder, &asked.responder) => calls.push(*id),
-                Some(_) => return Waiting::Several,
+            match (&slot.voice.caller, &mut found) {
+                (Caller::Kitbag, _) => {}
+                // It may be this call that caused the question, and nobody answers for it.
+                (Caller::Silent, _) => silent = true,
+                (Caller::Person(asked), None) => found = Some((asked.clone(), vec![*id])),
+                (Caller::Person(asked), Some((first, calls))) if first.is_same_person(asked) => {
+                    calls.push(*id);
+                }
+                (Caller::Person(_), Some(_)) => return Waiting::Several,
             }
         }
-        found.map_or(Waiting::Nobody, |(asked, calls)| Waiting::One(asked, calls))
+        match found {
+            Some(_) if silent => Waiting::Several,
+            Some((asked, calls)) => Waiting::One(asked, calls),
+            None => Waiting::Nobody,
+        }
     }
 
     /// Stops the idle clock of these calls, or lets it run again.
