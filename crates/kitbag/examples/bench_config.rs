@@ -69,6 +69,7 @@ fn round(folder: &Path, servers: usize) -> Duration {
         documents.extend(read.into_iter().map(|document| Layered {
             layer: Layer::User(user.clone()),
             used: true,
+            user: None,
             document,
         }));
     }

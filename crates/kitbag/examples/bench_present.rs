@@ -53,7 +53,7 @@ fn again(parts: Vec<Part>) {
     let mut setup = Setup::from_specs(Env::new(home, house.path()), Vec::new());
     setup.catalog = parts;
     let kit = Kitbag::start(setup, Options::default());
-    let view = kit.local_view();
+    let view = kit.own_view();
     let audience = kit.audience(view.agent(), Provider::Anthropic);
     let first = kit.present(&view, &audience);
     let (mut shown, mut cloned) = (Duration::MAX, Duration::MAX);

@@ -11,7 +11,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let env = Env::new(std::env::vars_os(), std::env::current_dir()?);
     let (kit, faults) = Kitbag::open(Setup::discover(&Request { env, ..Request::default() })?).await?;
     faults.iter().for_each(|fault| eprintln!("{fault}"));
-    kit.local_view().tools().iter().for_each(|tool| println!("{}", tool.name));
+    kit.own_view().tools().iter().for_each(|tool| println!("{}", tool.name));
     if let Some(name) = std::env::args().nth(1) {
         let result = kit.call(&name, &std::env::args().nth(2).unwrap_or_default()).await;
         println!("{:?}", result.map(|result| result.for_model()));

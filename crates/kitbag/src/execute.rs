@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 
 use crate::connect::{Note, Responder};
 
+mod approve;
 mod arguments;
 mod convert;
 mod failure;
@@ -25,6 +26,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
+pub use approve::{Approval, ApprovalFuture, Approver};
 pub use convert::Block;
 pub use failure::{Failure, Repair};
 pub use hook::{Flow, Hook, HookFuture, Outgoing};
@@ -33,7 +35,7 @@ pub use record::Record;
 
 pub(crate) use record::Records;
 pub(crate) use results::{Results, tool as read_result};
-pub(crate) use run::{Links, Runner};
+pub(crate) use run::{Runner, not_found};
 
 /// The tool that reads the rest of a result.
 pub const READ_RESULT: &str = "kitbag_read_result";
@@ -45,25 +47,27 @@ pub struct ToolCall<'a> {
     /// Its arguments, as JSON text; nothing means none.
     pub arguments: &'a str,
     /// What goes with it.
-    pub manner: Manner<'a>,
+    pub options: CallOptions<'a>,
 }
 
 /// What goes with a call, whoever makes it.
 #[derive(Clone, Default)]
-pub struct Manner<'a> {
+pub struct CallOptions<'a> {
     /// What goes into `_meta`.
     pub meta: Option<&'a RawValue>,
     /// Where notes go while it runs.
     pub notes: Option<mpsc::Sender<Note>>,
     /// Who answers when the server asks something in return.
     pub responder: Option<Arc<dyn Responder>>,
+    /// How long it may take, within the limits; as long as its server's file says otherwise.
+    pub timeout: Option<Duration>,
     /// How much of the result is handed over at once.
     pub size: Size,
     /// Who hears of slow work before it is done.
     pub status: Option<Arc<dyn Fn(Status) + Send + Sync>>,
 }
 
-impl Manner<'_> {
+impl CallOptions<'_> {
     pub(crate) fn say(&self, status: impl FnOnce() -> Status) {
         if let Some(listener) = &self.status {
             listener(status());
@@ -86,7 +90,7 @@ pub enum Size {
 impl<'a> ToolCall<'a> {
     /// A call with arguments as JSON text.
     pub fn new(tool: &'a str, arguments: &'a str) -> Self {
-        Self { tool, arguments, manner: Manner::default() }
+        Self { tool, arguments, options: CallOptions::default() }
     }
 }
 

@@ -1,32 +1,39 @@
 //! The handle everything goes through: servers opened, tools listed, calls made, all of it ended.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use kitbag_core::catalog::{Part, Snapshot};
-use kitbag_core::shape::{AllowAll, Authorize, Shaper, View, shaper};
-use kitbag_core::{Fault, FaultKind, Limits, ServerName, ServerSpec, ShownName, Stage, Transport};
+use kitbag_core::model::Clocks;
+use kitbag_core::shape::{AllowAll, Authorize, Shaper};
+use kitbag_core::{Fault, FaultKind, Limits, ServerName, Stage, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
-use crate::connect::{Link, LinkState, Memory, Responder, Status, Surroundings};
-use crate::execute::{Hook, Record, Records, Results};
+use crate::connect::{Ask, Link, LinkContext, LinkState, Memory, Offers, Responder, Status};
+use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
+use crate::held::NamesFiles;
 use crate::local::LocalTool;
-use crate::roster::Roster;
+use crate::roster::{Lists, Now, Phase, Roster};
+use crate::world::{ServerStatus, World};
 
+mod apply;
+mod call;
 mod find;
 mod present;
-mod servers;
 mod views;
 
+pub use apply::ApplyError;
 pub use find::{could_have, speaks_of};
 pub use views::{Changes, NoAgent};
 
-use servers::Opened;
+use present::Presentations;
+use views::Views;
 
 /// How to open.
 #[derive(Clone, Default)]
@@ -43,6 +50,11 @@ pub struct Options {
     pub limits: Option<Limits>,
     /// Who answers what servers ask in the middle of a call; nobody otherwise, and they are refused.
     pub responder: Option<Arc<dyn Responder>>,
+    /// What callers with a responder of their own can answer. Servers are told at the start what may be asked, and
+    /// ask for nothing else.
+    pub answers: Vec<Ask>,
+    /// Who is asked before a call that needs a person's yes; without anyone to ask such a call is refused.
+    pub approver: Option<Arc<dyn Approver>>,
     /// Tools of the program itself, in the same catalog.
     pub local: Vec<LocalTool>,
     /// Rules for all tools, after those the files ask for.
@@ -63,43 +75,31 @@ pub struct OpenError {
     pub why: String,
 }
 
-/// How one server is.
-#[derive(Clone, Debug)]
-pub struct ServerStatus {
-    /// Its name.
-    pub name: String,
-    /// How it is spoken to.
-    pub transport: Option<Transport>,
-    /// How its link is.
-    pub status: Status,
-}
+/// The servers of one setup, opened, and everything that is done with them. Clones share it; the last one to be
+/// dropped ends its servers.
+#[derive(Clone)]
+pub struct Kitbag(Arc<Inner>);
 
-/// The servers of one setup, opened, and everything that is done with them.
-pub struct Kitbag {
-    state: Mutex<State>,
-    views: Mutex<HashMap<String, (u64, Arc<View>)>>,
-    presentations: Mutex<Vec<present::Kept>>,
-    around: Arc<Surroundings>,
+struct Inner {
+    user: UserId,
     roster: Arc<Roster>,
+    context: Arc<LinkContext>,
+    names: Option<NamesFiles>,
+    /// What is wrong with those.
+    names_faults: Vec<Fault>,
+    views: Views,
+    presentations: Presentations,
     locals: BTreeMap<String, LocalTool>,
-    local: ServerName,
     results: Results,
     records: Records,
     options: Options,
     permit: Arc<dyn Authorize>,
+    /// Held by whoever puts a new world in place.
+    applying: Mutex<()>,
+    /// Held from the reading of files to the end of applying them, so that an older look never follows a newer one.
+    reading: tokio::sync::Mutex<()>,
     tasks: TaskTracker,
     stop: CancellationToken,
-}
-
-/// What the files said when they were read last.
-struct State {
-    setup: Arc<Setup>,
-    open: BTreeMap<ServerName, Opened>,
-    others: Vec<ServerStatus>,
-    shapers: Arc<BTreeMap<ServerName, Shaper>>,
-    faults: Vec<Fault>,
-    /// Counts the changes of rules: views made by other ones do not hold.
-    generation: u64,
 }
 
 impl Kitbag {
@@ -125,188 +125,132 @@ impl Kitbag {
     pub fn start(setup: Setup, options: Options) -> Self {
         // What an earlier run left behind, if it was killed together with its guards.
         guard::sweep();
-        let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
-        let other = setup.env().program("kitbag", setup.env().cwd());
-        let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
-        let results = Results::new(&setup.folders.state, &limits);
-        let local = local_owner(&setup);
-        let roster =
-            Roster::load(setup.folders.cache.clone(), reserved(&setup), local.clone(), limits.clone());
-        let around = Arc::new(Surroundings {
-            env: setup.env().clone(),
-            launcher,
-            memory: Memory::load(setup.folders.cache.clone()),
-            logs: Some(setup.folders.state.join("logs")),
-            limits,
-            responder: options.responder.clone(),
-        });
         let setup = Arc::new(setup);
+        let context = Arc::new(context(&setup, &options));
+        let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
+        let results = Results::new(&setup.folders.state, limits);
         let read_on = crate::execute::read_result(&results);
-        let locals: BTreeMap<String, LocalTool> = options
-            .local
-            .iter()
-            .cloned()
-            .chain([read_on])
-            .map(|tool| (tool.name().to_owned(), tool))
-            .collect();
-        let state = State {
-            setup: setup.clone(),
-            open: BTreeMap::new(),
-            others: Vec::new(),
-            shapers: Arc::default(),
-            faults: Vec::new(),
-            generation: 0,
-        };
-        let kit = Self {
-            state: Mutex::new(state),
-            views: Mutex::default(),
-            presentations: Mutex::default(),
-            around,
-            roster: Arc::new(roster),
-            locals,
-            local,
+        let locals = options.local.iter().cloned().chain([read_on]);
+        let names = NamesFiles::of(&setup);
+        let held = names.as_ref().map(NamesFiles::load).unwrap_or_default();
+        let lists = Lists::new(setup.folders.cache.clone(), setup.user.clone());
+        let tasks = TaskTracker::new();
+        let nothing = Arc::new(World::empty(setup.clone()));
+        let kit = Self(Arc::new(Inner {
+            user: setup.user.clone(),
+            roster: Arc::new(Roster::new(nothing, held.names(), lists, tasks.clone())),
+            context,
+            names,
+            names_faults: held.faults,
+            views: Views::default(),
+            presentations: Presentations::default(),
+            locals: locals.map(|tool| (tool.name().to_owned(), tool)).collect(),
             results,
             records: Records::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
-            tasks: TaskTracker::new(),
+            applying: Mutex::new(()),
+            reading: tokio::sync::Mutex::new(()),
+            tasks,
             stop: CancellationToken::new(),
-        };
-        let definitions: Vec<String> =
-            kit.locals.values().map(|tool| tool.definition().to_string()).collect();
-        let texts = definitions.iter().map(String::as_str);
-        kit.roster.set(Part::parse(&kit.local, texts, &kit.around.limits));
-        kit.take_over(setup);
+        }));
+        kit.0.switch(setup);
         kit
     }
 
-    /// Reads the files again. Only what changed is touched: other servers keep their process and session. A file
-    /// that cannot be read as a whole, half written perhaps, changes nothing; what is wrong with it is said.
-    pub async fn reload(&self) -> Result<Vec<Fault>, crate::SetupError> {
-        let request = self.state().setup.request().clone();
-        let setup = Setup::discover(&request)?;
-        let is_error = |fault: &&Fault| fault.severity == kitbag_core::Severity::Error;
-        let unreadable: Vec<Fault> = setup.merged.faults.iter().filter(is_error).cloned().collect();
-        if !unreadable.is_empty() {
-            return Ok(unreadable);
-        }
-        for link in self.take_over(Arc::new(setup)) {
-            link.gone().await;
-        }
-        Ok(self.faults())
+    /// For whom it was opened: whoever asks without naming a user.
+    pub fn user(&self) -> &UserId {
+        &self.0.user
     }
 
-    /// Opens what a setup uses; the links that end by that.
-    fn take_over(&self, setup: Arc<Setup>) -> Vec<Link> {
-        let wanted =
-            |spec: &ServerSpec| self.options.only.as_ref().is_none_or(|only| only.contains(&spec.name));
-        let lazy = |spec: &ServerSpec| spec.lazy && !self.options.eager;
-        let (shapers, faults) = shapers(&setup);
-        let mut state = self.state();
-        let old = std::mem::take(&mut state.open);
-        let servers = servers::open(&setup, &self.around, old, wanted, lazy);
-        for name in &servers.gone {
-            self.roster.remove(name);
-        }
-        for name in &servers.new {
-            let Some(opened) = servers.open.get(name) else { continue };
-            let (link, fingerprint) = (opened.lease.link().clone(), opened.fingerprint.clone());
-            self.roster.recall(&link, &fingerprint);
-            let (stop, following) = (self.stop.clone(), opened.following.clone());
-            let follow = self.roster.clone().follow(link, fingerprint, following);
-            self.tasks.spawn(async move {
-                tokio::select! {
-                    () = stop.cancelled() => {}
-                    () = follow => {}
-                }
-            });
-        }
-        self.roster.name_gateways(
-            setup.used().map(|spec| &spec.name).chain(setup.catalog.iter().map(|part| &part.server)),
-        );
-        self.roster.set_all(&setup.catalog);
-        state.others = servers::others(&setup);
-        state.open = servers.open;
-        state.shapers = Arc::new(shapers);
-        state.faults = faults;
-        state.setup = setup;
-        state.generation += 1;
-        servers.ending
+    /// How often something was applied: what the files say is another as soon as this is.
+    pub fn version(&self) -> u64 {
+        self.0.roster.glance().world.version
     }
 
-    /// Waits until every server is connected or hopeless, at most this long.
+    /// Waits until every server is connected and listed, or will not be soon, at most this long.
     pub async fn wait(&self, at_most: Duration) {
-        let links = self.links();
-        let all = async {
-            for link in links.iter().filter(|link| link.status().state != LinkState::Idle) {
-                link.settled().await;
-            }
-        };
+        let now = self.0.now();
+        let started = now.links.values().filter(|opened| opened.state() != LinkState::Idle);
+        let all = futures_util::future::join_all(started.map(|opened| opened.settled()));
         let _ = tokio::time::timeout(at_most, all).await;
-        self.catch_up();
+    }
+
+    /// The same for every server: those that start on first need are needed now.
+    pub async fn wait_for_all(&self, at_most: Duration) {
+        let names: Vec<ServerName> = self.0.now().links.keys().cloned().collect();
+        self.0.wait_for(&names, at_most).await;
     }
 
     /// The links, in order of name.
     pub fn links(&self) -> Vec<Link> {
-        self.state().open.values().map(|opened| opened.lease.link().clone()).collect()
+        self.0.now().links.values().map(|opened| opened.link().clone()).collect()
     }
 
     /// The link to one server.
     pub fn link(&self, server: &ServerName) -> Option<Link> {
-        self.state().open.get(server).map(|opened| opened.lease.link().clone())
+        self.0.roster.glance().links.get(server).map(|opened| opened.link().clone())
     }
 
     /// How surely the servers' processes end with us.
     pub fn keeping(&self) -> Keeping {
-        self.around.launcher.keeping()
+        self.0.context.launcher.keeping()
     }
 
     /// The bounds and clocks in force.
-    pub fn limits(&self) -> &Limits {
-        &self.around.limits
+    pub fn limits(&self) -> Arc<Limits> {
+        self.0.roster.glance().world.limits.clone()
     }
 
     /// How every server is, those that are not used too.
     pub fn status(&self) -> Vec<ServerStatus> {
-        let state = self.state();
-        let linked = state.open.iter().map(|(name, opened)| ServerStatus {
+        let now = self.0.now();
+        let linked = now.links.iter().map(|(name, opened)| ServerStatus {
             name: name.to_string(),
-            transport: Some(opened.transport),
-            status: opened.lease.link().status(),
+            transport: Some(opened.server.spec().transport()),
+            status: opened.status(),
         });
-        linked.chain(state.others.iter().cloned()).collect()
+        linked.chain(now.world.others.iter().cloned()).collect()
+    }
+
+    /// Tells whenever the state of a server changes, or which servers there are: [`Kitbag::status`] is then another.
+    pub fn watch_status(&self) -> watch::Receiver<u64> {
+        self.0.roster.watch_statuses()
     }
 
     /// Every tool of every server as it is now.
     pub fn snapshot(&self) -> Arc<Snapshot> {
-        self.catch_up();
-        self.roster.snapshot()
+        self.0.roster.glance().snapshot.clone()
     }
 
     /// Tells whenever that changes.
     pub fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
-        self.roster.watch()
+        self.0.roster.watch()
     }
 
-    /// The calls made lately, oldest first; their arguments cut and without secrets.
+    /// The calls made lately for whom this was opened, oldest first; their arguments cut and without secrets.
     pub fn recent_calls(&self) -> Vec<Record> {
-        self.records.recent()
+        self.recent_calls_of(&self.0.user)
+    }
+
+    /// The same for another user.
+    pub fn recent_calls_of(&self, user: &UserId) -> Vec<Record> {
+        let mut records = self.0.records.recent();
+        records.retain(|record| record.user == *user);
+        records
     }
 
     /// What is wrong: with servers that are not connected, with definitions that were left out, with what the
     /// files say.
     pub fn faults(&self) -> Vec<Fault> {
-        let snapshot = self.snapshot();
-        let state = self.state();
-        let away = state.open.values().map(|opened| (opened.lease.link(), opened.lease.link().status()));
+        let now = self.0.now();
         // One that is started on first need is not missing.
-        let away = away
-            .filter(|(_, status)| !status.state.is_connected() && status.state != LinkState::Idle)
-            .map(|(link, status)| Fault {
-                stage: Stage::Connect,
-                ..Fault::error(FaultKind::Unavailable, why(&status)).of(link.name())
-            });
-        let rejected = snapshot.parts().flat_map(|part| {
+        let is_here = |state: LinkState| state.is_connected() || state == LinkState::Idle;
+        let away = now.links.values().filter(|opened| !is_here(opened.state())).map(|opened| Fault {
+            stage: Stage::Connect,
+            ..Fault::error(FaultKind::Unavailable, why(&opened.status())).of(opened.link().name())
+        });
+        let rejected = now.snapshot.parts().flat_map(|part| {
             part.rejected.iter().map(|rejected| {
                 let tool = rejected
                     .tool
@@ -317,94 +261,115 @@ impl Kitbag {
                 Fault { stage: Stage::Catalog, ..fault.of(&part.server) }
             })
         });
-        let read = state.setup.faults().chain(&state.faults).cloned();
+        let read = now.world.setup.faults().chain(&now.world.faults).chain(&self.0.names_faults).cloned();
         away.chain(rejected).chain(read).collect()
     }
 
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is
-    /// left.
-    pub async fn close(self) {
-        for record in self.recent_calls() {
+    /// left. Calls in flight may go on for a moment (the limit `drain`); new ones are refused.
+    pub async fn close(&self) {
+        let kit = &*self.0;
+        for record in kit.records.recent() {
             if let Some(link) = self.link(&record.server) {
                 link.remark(&record.line());
             }
         }
-        self.roster.save_names();
-        self.stop.cancel();
-        self.tasks.close();
-        let open = std::mem::take(&mut self.state().open);
-        let ending: Vec<Link> = open.into_values().filter_map(|opened| opened.lease.release()).collect();
+        kit.save_names();
+        let limits = self.limits();
+        let ending = kit.let_go_of_all();
+        let links = futures_util::future::join_all(ending.iter().map(|link| link.end(limits.drain)));
         let all = async {
-            for link in &ending {
-                link.gone().await;
-            }
-            self.tasks.wait().await;
+            links.await;
+            kit.stop.cancel();
+            kit.tasks.close();
+            kit.tasks.wait().await;
         };
-        let _ = tokio::time::timeout(self.around.limits.wait_end + Duration::from_secs(1), all).await;
+        let bound = limits.drain + limits.wait_end + Duration::from_secs(1);
+        let _ = tokio::time::timeout(bound, all).await;
+        kit.stop.cancel();
     }
 
     /// A required server that is not connected.
     fn missing(&self) -> Option<OpenError> {
-        let state = self.state();
-        state.open.values().filter(|opened| opened.required).find_map(|opened| {
-            let link = opened.lease.link();
-            let status = link.status();
-            let error = OpenError { server: link.name().clone(), why: why(&status) };
+        let now = self.0.now();
+        now.links.values().filter(|opened| opened.server.spec().required).find_map(|opened| {
+            let status = opened.link().status();
+            let error = OpenError { server: opened.link().name().clone(), why: why(&status) };
             (!status.state.is_connected()).then_some(error)
         })
     }
 
-    /// Takes over what links listed a moment ago, without waiting for the tasks that follow them.
-    fn catch_up(&self) {
-        for opened in self.state().open.values() {
-            self.roster.catch_up(opened.lease.link(), &opened.fingerprint, &opened.following);
-        }
+    /// The clocks of one server in use.
+    pub fn clocks(&self, server: &ServerName) -> Option<Clocks> {
+        self.0.roster.glance().world.servers.get(server).map(|server| server.plan.clocks)
     }
 
     /// Everything known before connecting, as it was read last.
     pub fn setup(&self) -> Arc<Setup> {
-        self.state().setup.clone()
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.roster.glance().world.setup.clone()
     }
 }
 
-impl Drop for Kitbag {
+impl Inner {
+    fn now(&self) -> Arc<Now> {
+        self.roster.now()
+    }
+
+    fn applying(&self) -> MutexGuard<'_, ()> {
+        self.applying.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The program's own tools, as a server of this name would list them.
+    fn local_part(&self, owner: &ServerName, limits: &Limits) -> Part {
+        let definitions: Vec<String> =
+            self.locals.values().map(|tool| tool.definition().to_string()).collect();
+        Part::parse(owner, definitions.iter().map(String::as_str), limits)
+    }
+
+    /// Writes down the names that were given, once they stay. A run of only some servers decides nothing.
+    fn save_names(&self) {
+        let (Some(files), None) = (&self.names, &self.options.only) else { return };
+        let Some(names) = self.roster.settled_names() else { return };
+        let world = &self.now().world;
+        let is_own =
+            |server: &ServerName| world.servers.get(server).is_some_and(|server| server.user.is_some());
+        files.save(&names, is_own, &world.local);
+    }
+}
+
+impl Drop for Inner {
     fn drop(&mut self) {
         self.stop.cancel();
+        for link in self.let_go_of_all() {
+            link.stop();
+        }
     }
 }
 
-/// The rules of every server, as the files ask for them.
-fn shapers(setup: &Setup) -> (BTreeMap<ServerName, Shaper>, Vec<Fault>) {
-    let mut faults = Vec::new();
-    let shapers = setup.used().map(|spec| {
-        let (shaper, bad) = shaper(spec);
-        faults.extend(bad);
-        (spec.name.clone(), shaper)
-    });
-    let shapers = shapers.collect();
-    (shapers, faults)
+impl fmt::Debug for Kitbag {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let now = self.0.now();
+        let mut text = f.debug_struct("Kitbag");
+        text.field("user", &self.0.user)
+            .field("version", &now.world.version)
+            .field("servers", &now.links.keys().collect::<Vec<_>>());
+        text.field("is_closed", &(now.phase == Phase::Closed)).finish_non_exhaustive()
+    }
 }
 
-/// Names that operators wrote down: no other tool gets one of these.
-fn reserved(setup: &Setup) -> BTreeSet<ShownName> {
-    let rules = setup.used().flat_map(|spec| &spec.rules.tools);
-    rules.filter_map(|(_, rules)| ShownName::parse(rules.name.as_deref()?).ok()).collect()
-}
-
-/// Under which name local tools stand in the catalog: one that no server has.
-fn local_owner(setup: &Setup) -> ServerName {
-    let taken = |name: &str| {
-        setup.merged.servers.iter().any(|row| row.name == name)
-            || setup.catalog.iter().any(|part| part.server.as_str() == name)
-    };
-    let names = std::iter::once("local".to_owned()).chain((2..).map(|number| format!("local_{number}")));
-    let free = names.filter(|name| !taken(name)).find_map(|name| ServerName::parse(&name).ok());
-    // There are more numbers than servers.
-    free.unwrap_or_else(ServerName::local)
+/// What all links of one handle share.
+fn context(setup: &Setup, options: &Options) -> LinkContext {
+    let other = setup.env().program("kitbag", setup.env().cwd());
+    let responder = options.responder.as_ref().map(|responder| responder.answers()).unwrap_or_default();
+    let answers: Vec<Ask> = options.answers.iter().chain(responder).copied().collect();
+    LinkContext {
+        env_hash: setup.env().digest(),
+        env: setup.env().clone(),
+        launcher: options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref())),
+        memory: Memory::load(setup.folders.cache.clone()),
+        logs: setup.folders.state.join("logs"),
+        offers: Offers::of(&answers),
+    }
 }
 
 fn why(status: &Status) -> String {

@@ -13,7 +13,7 @@
 //! for fault in &faults {
 //!     eprintln!("{fault}");
 //! }
-//! for tool in kit.local_view().tools() {
+//! for tool in kit.own_view().tools() {
 //!     println!("{}: {}", tool.name, tool.tool.description);
 //! }
 //! let result = kit.call("mcp_time_get_current_time", r#"{"timezone": "UTC"}"#).await?;
@@ -54,6 +54,7 @@ pub mod discover;
 pub mod env;
 pub mod execute;
 pub mod guard;
+mod held;
 pub mod kit;
 pub mod local;
 pub mod registry;
@@ -62,6 +63,7 @@ pub mod setup;
 #[cfg(feature = "tokens")]
 pub mod tokens;
 mod watch;
+mod world;
 
 /// How many inputs generated tests try; the full size is chosen when the tests are built.
 #[cfg(test)]
@@ -69,11 +71,13 @@ pub(crate) const GENERATED: usize =
     if option_env!("KITBAG_FULL_TESTS").is_some() { 1_000_000 } else { 100_000 };
 
 pub use env::Env;
-pub use execute::{CallResult, Failure, Manner, Outcome, Size, ToolCall};
-pub use kit::{Kitbag, OpenError, Options, ServerStatus};
+pub use execute::{CallOptions, CallResult, Failure, Outcome, Size, ToolCall};
+pub use held::{HeldName, HeldNames, NamesFiles};
+pub use kit::{ApplyError, Kitbag, OpenError, Options};
 pub use kitbag_core::{
     Auth, ErrorKind, Fault, FaultKind, InvalidName, Limits, Origin, Place, Secret, ServerName, ServerSpec,
     Severity, ShownName, Snippet, Stage, ToolName, Transport, UserId,
 };
 pub use kitbag_core::{catalog, config, fault, model, names, present, schema, shape, text};
 pub use setup::{Request, Setup, SetupError};
+pub use world::{ServerStatus, log_file};

@@ -1,222 +1,378 @@
-//! Keeps the catalog: takes over what links list, keeps the last good list while one is away, and remembers
-//! lists and names on disk so that the next start lists at once.
+//! What is true now: the world, its links, and every tool they list. Published as one value, so that nobody sees
+//! the rules of one moment with the tools of another; readers take no lock.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot};
-use kitbag_core::names::{Form, Table};
-use kitbag_core::{Limits, ServerName, ShownName, ToolName};
-use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use kitbag_core::{Limits, ServerName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use crate::connect::{Link, LinkState, Status, ToolList};
+use crate::connect::{Lease, Link, LinkState, Status, ToolList};
+use crate::world::{Server, World};
 
-/// The catalog as it is now, and where it is remembered.
+mod lists;
+
+pub(crate) use lists::Lists;
+
+/// Everything at one moment.
+pub(crate) struct Now {
+    pub(crate) world: Arc<World>,
+    pub(crate) links: Arc<BTreeMap<ServerName, Arc<Opened>>>,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) phase: Phase,
+}
+
+/// Whether calls are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Open,
+    Closed,
+}
+
+/// One server that is used: a hold on its link, and how far its tools were taken over.
+pub(crate) struct Opened {
+    pub(crate) lease: Arc<Lease>,
+    pub(crate) server: Arc<Server>,
+    /// The list that was taken over last.
+    taken: watch::Sender<Option<Arc<ToolList>>>,
+    /// Ends the following of its tools.
+    following: CancellationToken,
+}
+
+impl Opened {
+    pub(crate) fn new(lease: Lease, server: Arc<Server>) -> Arc<Self> {
+        let (taken, following) = (watch::Sender::new(None), CancellationToken::new());
+        Arc::new(Self { lease: Arc::new(lease), server, taken, following })
+    }
+
+    /// The same link under rules that changed.
+    pub(crate) fn under(&self, server: Arc<Server>) -> Arc<Self> {
+        let (lease, taken, following) = (self.lease.clone(), self.taken.clone(), self.following.clone());
+        Arc::new(Self { lease, server, taken, following })
+    }
+
+    pub(crate) fn link(&self) -> &Link {
+        self.lease.link()
+    }
+
+    /// How the server is, for whoever holds this.
+    pub(crate) fn status(&self) -> Status {
+        let status = self.link().status();
+        if self.lease.is_released() { Status { state: LinkState::Stopped, ..status } } else { status }
+    }
+
+    /// The same in one word.
+    pub(crate) fn state(&self) -> LinkState {
+        if self.lease.is_released() { LinkState::Stopped } else { self.link().state() }
+    }
+
+    /// Whether its link is what a server is to be run by.
+    pub(crate) fn runs(&self, server: &Arc<Server>) -> bool {
+        let key = self.lease.key();
+        let is_same = Arc::ptr_eq(&self.server, server) || key.is_some() && key == server.key.as_ref();
+        is_same && !self.lease.is_released()
+    }
+
+    /// Waits until its server is connected and its tools are in the catalog, or there is nothing to wait for.
+    pub(crate) async fn settled(&self) {
+        self.link().settled().await;
+        if self.link().listed().is_some() {
+            let mut taken = self.taken.subscribe();
+            let _ = taken.wait_for(Option::is_some).await;
+        }
+    }
+
+    /// Its tools are no longer followed; the link, if nobody else holds it.
+    pub(crate) fn let_go(&self) -> Option<Link> {
+        self.following.cancel();
+        self.lease.release()
+    }
+}
+
+/// How names are given while servers start.
+struct Naming {
+    /// The names that were held before any server listed.
+    held: Names,
+    /// Whether some server has yet to say what it has: until then names are given as if all came at once.
+    gathering: bool,
+}
+
+/// Publishes what is true now.
 pub(crate) struct Roster {
-    now: watch::Sender<Arc<Snapshot>>,
-    /// The lists that were taken over.
-    seen: Mutex<HashMap<ServerName, Arc<ToolList>>>,
-    cache: PathBuf,
-    limits: Limits,
+    now: ArcSwap<Now>,
+    /// Taken by whoever changes it; nobody else's code and no reading or writing of files happens meanwhile.
+    writing: Mutex<Naming>,
+    told: watch::Sender<Arc<Snapshot>>,
+    statuses: watch::Sender<u64>,
+    lists: Lists,
+    tasks: TaskTracker,
 }
-
-#[derive(Serialize, Deserialize)]
-struct Remembered {
-    fingerprint: String,
-    tools: Vec<Box<RawValue>>,
-}
-
-/// Where the names of gateways stand, beside the forms of tools' names.
-const GATEWAYS: &str = "gateway";
-
-/// Names by form; each row is server, tool, name. A gateway's row has no tool.
-type Rows = BTreeMap<String, Vec<(String, String, String)>>;
 
 impl Roster {
-    /// An empty catalog that knows the names given earlier.
-    pub(crate) fn load(
-        cache: PathBuf,
-        reserved: BTreeSet<ShownName>,
-        local: ServerName,
-        limits: Limits,
-    ) -> Self {
-        let text = std::fs::read_to_string(cache.join("names.json")).unwrap_or_default();
-        let mut rows: Rows = serde_json::from_str(&text).unwrap_or_default();
-        let mut table = |form: Form| Table::from_rows(rows.remove(form.as_str()).unwrap_or_default()).0;
-        let tables = (table(Form::Full), table(Form::Short), table(Form::Bare));
-        let gateways = rows.remove(GATEWAYS).unwrap_or_default().into_iter().filter_map(gateway_row);
-        let names = Names::new(tables.0, tables.1, tables.2, reserved).local(local);
-        let names = names.holding(gateways.collect());
+    /// A catalog without tools that knows the names given earlier.
+    pub(crate) fn new(world: Arc<World>, held: Names, lists: Lists, tasks: TaskTracker) -> Self {
+        let snapshot = Arc::new(Snapshot::new(held.clone()));
+        let links = Arc::default();
         Self {
-            now: watch::Sender::new(Arc::new(Snapshot::new(names))),
-            seen: Mutex::default(),
-            cache,
-            limits,
+            told: watch::Sender::new(snapshot.clone()),
+            now: ArcSwap::from_pointee(Now { world, links, snapshot, phase: Phase::Open }),
+            writing: Mutex::new(Naming { held, gathering: true }),
+            statuses: watch::Sender::new(0),
+            lists,
+            tasks,
         }
     }
 
-    /// The catalog as it is now.
-    pub(crate) fn snapshot(&self) -> Arc<Snapshot> {
-        self.now.borrow().clone()
+    /// What is true now.
+    pub(crate) fn now(&self) -> Arc<Now> {
+        self.now.load_full()
     }
 
-    /// Tells whenever it changes.
+    /// The same for a look that ends at once.
+    pub(crate) fn glance(&self) -> arc_swap::Guard<Arc<Now>> {
+        self.now.load()
+    }
+
+    /// Tells whenever the tools change.
     pub(crate) fn watch(&self) -> watch::Receiver<Arc<Snapshot>> {
-        self.now.subscribe()
+        self.told.subscribe()
     }
 
-    /// Takes over tools that no link lists: those of the program itself.
-    pub(crate) fn set(&self, part: Part) {
-        self.update(|now| now.with(part));
+    /// Tells whenever the state of a server changes.
+    pub(crate) fn watch_statuses(&self) -> watch::Receiver<u64> {
+        self.statuses.subscribe()
     }
 
-    /// The same of many servers at once, as files have them: of those that want one name, none comes first.
-    pub(crate) fn set_all(&self, parts: &[Part]) {
-        self.update(|now| Some(now.with_all(parts.to_vec())).filter(|new| new.version() != now.version()));
+    /// Puts another world in place of the one before, with its links and what is known of their tools.
+    pub(crate) fn switch(&self, next: Switch) {
+        self.update(|now, naming| {
+            let snapshot = next.snapshot(now, naming);
+            let snapshot = if naming.gathering { given_at_once(snapshot, naming) } else { snapshot };
+            Some(Now {
+                world: next.world,
+                links: next.links,
+                snapshot: Arc::new(snapshot),
+                phase: next.phase,
+            })
+        });
+        self.statuses.send_modify(|count| *count += 1);
+        self.settle_names();
     }
 
-    /// Gives each of these servers' gateways a name.
-    pub(crate) fn name_gateways<'a>(&self, servers: impl Iterator<Item = &'a ServerName>) {
-        self.update(|now| now.with_gateways(servers));
+    /// Takes no more calls: there are no links from now on.
+    pub(crate) fn close(&self) {
+        self.update(|now, _| {
+            let (world, snapshot) = (now.world.clone(), now.snapshot.clone());
+            Some(Now { world, links: Arc::default(), snapshot, phase: Phase::Closed })
+        });
+        self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// Forgets a server that is no longer used, and is no longer followed.
-    pub(crate) fn remove(&self, server: &ServerName) {
-        let mut seen = self.seen();
-        seen.remove(server);
-        self.update(|now| now.without(server));
+    /// A server was ended: its tools cannot be called.
+    pub(crate) fn stopped(&self, server: &ServerName) {
+        let away = away(&Status::new(LinkState::Stopped));
+        self.update(|now, _| {
+            let snapshot = Arc::new(now.snapshot.with_away(server, away)?);
+            Some(Now { world: now.world.clone(), links: now.links.clone(), snapshot, phase: now.phase })
+        });
+        self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// Lists what is remembered of a server, until it answers itself.
-    pub(crate) fn recall(&self, link: &Link, fingerprint: &str) {
-        let text = std::fs::read_to_string(self.file(link.name())).unwrap_or_default();
-        let Ok(remembered) = serde_json::from_str::<Remembered>(&text) else { return };
-        if remembered.fingerprint == fingerprint && self.snapshot().part(link.name()).is_none() {
-            let texts = remembered.tools.iter().map(|raw| raw.get());
-            let part = Part::parse(link.name(), texts, &self.limits);
-            self.update(|now| now.with(part));
-        }
-        self.heed(link.name(), &link.status());
+    /// What is remembered of a server's tools.
+    pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Part> {
+        self.lists.recall(server, limits)
     }
 
     /// Follows a link until told to stop.
-    pub(crate) async fn follow(self: Arc<Self>, link: Link, fingerprint: String, stop: CancellationToken) {
-        let (mut tools, mut status) = (link.watch_tools(), link.watch_status());
-        loop {
-            // Both are marked as seen before they are looked at, so that no change is missed.
-            tools.mark_unchanged();
-            status.mark_unchanged();
-            self.catch_up(&link, &fingerprint, &stop);
-            tokio::select! {
-                biased;
-                () = stop.cancelled() => return,
-                changed = tools.changed() => if changed.is_err() { return },
-                changed = status.changed() => if changed.is_err() { return },
+    pub(crate) fn follow(self: &Arc<Self>, opened: Arc<Opened>, stop: CancellationToken) {
+        let (roster, following) = (self.clone(), opened.following.clone());
+        let (mut tools, mut status) = (opened.link().watch_tools(), opened.link().watch_status());
+        // Neither keeps the link open: who lets go of it ends it.
+        let (link, server, taken) = (opened.link().clone(), opened.server.clone(), opened.taken.clone());
+        drop(opened);
+        self.tasks.spawn(async move {
+            loop {
+                // Both are marked as seen before they are looked at, so that no change is missed.
+                tools.mark_unchanged();
+                status.mark_unchanged();
+                roster.heed(&link, &link.status());
+                if let Some(list) = link.listed() {
+                    roster.take(&link, &server, &list, &taken);
+                }
+                roster.settle_names();
+                tokio::select! {
+                    biased;
+                    () = stop.cancelled() => return,
+                    () = following.cancelled() => return,
+                    changed = tools.changed() => if changed.is_err() { return },
+                    changed = status.changed() => if changed.is_err() { return },
+                }
             }
-        }
+        });
     }
 
-    /// Takes over what a link lists and how it is, unless it is no longer to be followed; costs nothing when
-    /// both are known.
-    pub(crate) fn catch_up(&self, link: &Link, fingerprint: &str, stop: &CancellationToken) {
-        // Asked with the lock held: what a link that was let go of says last must not undo its removal.
-        let mut seen = self.seen();
-        if stop.is_cancelled() {
+    /// Takes a list over, unless it was already.
+    fn take(
+        &self,
+        link: &Link,
+        server: &Arc<Server>,
+        list: &Arc<ToolList>,
+        taken: &watch::Sender<Option<Arc<ToolList>>>,
+    ) {
+        if taken.borrow().as_ref().is_some_and(|old| Arc::ptr_eq(old, list)) {
             return;
         }
-        self.heed(link.name(), &link.status());
-        let Some(list) = link.listed() else { return };
-        if seen.get(link.name()).is_some_and(|old| Arc::ptr_eq(old, &list)) {
-            return;
-        }
-        self.take(link.name(), fingerprint, &list);
-        seen.insert(link.name().clone(), list);
-    }
-
-    fn take(&self, server: &ServerName, fingerprint: &str, list: &ToolList) {
+        let limits = self.glance().world.limits.clone();
         let texts = list.tools.iter().map(|tool| tool.raw.get());
-        let mut part = Part::parse(server, texts, &self.limits);
+        let mut part = Part::parse(link.name(), texts, &limits);
         part.truncated.clone_from(&list.truncated);
         let unnamed = list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() });
         part.rejected.extend(unnamed);
-        if self.update(|now| now.with(part)) {
-            self.remember(server, fingerprint, list);
+        let changed = self.update_snapshot(link, |now| now.with(part));
+        taken.send_replace(Some(list.clone()));
+        if changed {
+            let (lists, server, list) = (self.lists.clone(), server.clone(), list.clone());
+            self.tasks.spawn_blocking(move || lists.remember(&server, &list));
         }
     }
 
     /// Whether a server's tools can be called. One that starts on first need can.
-    fn heed(&self, server: &ServerName, status: &Status) {
-        let here = status.state.is_connected() || status.state == LinkState::Idle;
-        let why = || {
-            let state = status.state.as_str();
-            status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
-        };
-        let away = (!here).then(|| {
-            let since = status.since.duration_since(std::time::UNIX_EPOCH).ok();
-            Away { why: why(), since: since.map(|since| since.as_secs()) }
-        });
-        self.update(|now| now.with_away(server, away));
+    fn heed(&self, link: &Link, status: &Status) {
+        let away = away(status);
+        self.update_snapshot(link, |now| now.with_away(link.name(), away));
+        self.statuses.send_modify(|count| *count += 1);
     }
 
-    fn seen(&self) -> MutexGuard<'_, HashMap<ServerName, Arc<ToolList>>> {
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn update(&self, change: impl FnOnce(&Snapshot) -> Option<Snapshot>) -> bool {
-        self.now.send_if_modified(|now| match change(now) {
-            Some(next) => {
-                *now = Arc::new(next);
-                true
-            }
-            None => false,
+    /// Changes the tools by what a link says, unless another has taken its place meanwhile.
+    fn update_snapshot(&self, link: &Link, change: impl FnOnce(&Snapshot) -> Option<Snapshot>) -> bool {
+        self.update(|now, naming| {
+            now.links.get(link.name()).filter(|opened| opened.link().is(link))?;
+            let snapshot = change(&now.snapshot)?;
+            let is_new = snapshot.version() != now.snapshot.version();
+            let snapshot =
+                if is_new && naming.gathering { given_at_once(snapshot, naming) } else { snapshot };
+            let (world, links, phase) = (now.world.clone(), now.links.clone(), now.phase);
+            Some(Now { world, links, snapshot: Arc::new(snapshot), phase })
         })
     }
 
-    /// What cannot be written is no more than a slower start next time.
-    fn remember(&self, server: &ServerName, fingerprint: &str, list: &ToolList) {
-        let tools = list.tools.iter().map(|tool| tool.raw.clone()).collect();
-        let remembered = Remembered { fingerprint: fingerprint.to_owned(), tools };
-        if let Ok(text) = serde_json::to_string(&remembered) {
-            let _ = crate::registry::write_cache(&self.file(server), &text);
+    fn update(&self, change: impl FnOnce(&Now, &mut Naming) -> Option<Now>) -> bool {
+        let mut naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.now.load_full();
+        let Some(next) = change(&now, &mut naming) else { return false };
+        let snapshot = next.snapshot.clone();
+        self.now.store(Arc::new(next));
+        if !Arc::ptr_eq(&snapshot, &now.snapshot) {
+            self.told.send_replace(snapshot);
         }
+        true
     }
 
-    /// Writes the names down, beside those another process wrote meanwhile.
-    pub(crate) fn save_names(&self) {
-        let file = self.cache.join("names.json");
-        let text = std::fs::read_to_string(&file).unwrap_or_default();
-        let mut rows: Rows = serde_json::from_str(&text).unwrap_or_default();
-        let snapshot = self.snapshot();
-        for form in Form::ALL {
-            let row = |(server, tool, name): (&ServerName, &ToolName, &ShownName)| {
-                (server.to_string(), tool.to_string(), name.to_string())
-            };
-            let ours = snapshot.names().table(form).iter().map(row);
-            let theirs = rows.remove(form.as_str()).unwrap_or_default();
-            // What was written first holds; rows that contradict it are left out.
-            let (table, _) = Table::from_rows(theirs.into_iter().chain(ours));
-            rows.insert(form.as_str().to_owned(), table.iter().map(row).collect());
+    /// Names stay from the moment on in which every server has listed, failed or been remembered.
+    fn settle_names(&self) {
+        let mut naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        if !naming.gathering {
+            return;
         }
-        let mut gateways = snapshot.names().gateways().clone();
-        gateways.extend(rows.remove(GATEWAYS).unwrap_or_default().into_iter().filter_map(gateway_row));
-        let row =
-            |(server, name): (ServerName, ShownName)| (server.to_string(), String::new(), name.to_string());
-        rows.insert(GATEWAYS.to_owned(), gateways.into_iter().map(row).collect());
-        match serde_json::to_string(&rows) {
-            Ok(now) if now != text => drop(crate::registry::write_cache(&file, &now)),
-            _ => {}
-        }
+        let now = self.now.load();
+        let is_known = |(name, opened): (&ServerName, &Arc<Opened>)| {
+            now.snapshot.part(name).is_some() || opened.link().is_given_up_or_idle()
+        };
+        naming.gathering = !now.links.iter().all(is_known);
     }
 
-    fn file(&self, server: &ServerName) -> PathBuf {
-        self.cache.join("tools").join(format!("{}.json", server.slug()))
+    /// The names there are, once they stay.
+    pub(crate) fn settled_names(&self) -> Option<Names> {
+        let naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        (!naming.gathering).then(|| self.now.load().snapshot.names().clone())
     }
 }
 
-fn gateway_row((server, _, name): (String, String, String)) -> Option<(ServerName, ShownName)> {
-    Some((ServerName::parse(&server).ok()?, ShownName::parse(&name).ok()?))
+/// The same names whichever server came first.
+fn given_at_once(snapshot: Snapshot, naming: &Naming) -> Snapshot {
+    snapshot.renamed(&naming.held).unwrap_or(snapshot)
+}
+
+/// Why the tools of a server cannot be called, if that is so.
+pub(crate) fn away(status: &Status) -> Option<Away> {
+    if status.state.is_connected() || status.state == LinkState::Idle {
+        return None;
+    }
+    let state = status.state.as_str();
+    let why = status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"));
+    let since = status.since.duration_since(std::time::UNIX_EPOCH).ok();
+    Some(Away { state, why, since: since.map(|since| since.as_secs()) })
+}
+
+/// From one world to the next.
+pub(crate) struct Switch {
+    pub(crate) world: Arc<World>,
+    pub(crate) links: Arc<BTreeMap<ServerName, Arc<Opened>>>,
+    pub(crate) phase: Phase,
+    /// Servers whose link is another one.
+    pub(crate) new: Vec<New>,
+    /// Servers that are no longer used.
+    pub(crate) gone: Vec<ServerName>,
+    /// The program's own tools.
+    pub(crate) local: Part,
+}
+
+/// A server with another link than before, or its first.
+pub(crate) struct New {
+    pub(crate) name: ServerName,
+    /// What is remembered of its tools.
+    pub(crate) remembered: Option<Part>,
+    /// Whether what was listed under its name before is its own.
+    pub(crate) before: Before,
+}
+
+/// Who had the name of a server in the world before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// The same server, run in another way: what it listed holds until it lists again.
+    Same,
+    /// Another server, or the same with other values: its tools are not shown as this one's.
+    Other,
+}
+
+impl Switch {
+    /// The tools there are from now on.
+    fn snapshot(&self, now: &Now, naming: &mut Naming) -> Snapshot {
+        let mut snapshot = Snapshot::clone(&now.snapshot);
+        let is_named = now.world.local == self.world.local && now.world.reserved == self.world.reserved;
+        if !is_named || snapshot.part(&self.world.local).is_none() {
+            let named = |names: &Names| {
+                names.with_local(self.world.local.clone()).with_reserved(self.world.reserved.clone())
+            };
+            naming.held = named(&naming.held);
+            snapshot = snapshot.with_names(named(snapshot.names()));
+            if now.world.local != self.world.local {
+                snapshot = snapshot.without(&now.world.local).unwrap_or(snapshot);
+            }
+        }
+        let filed =
+            |world: &World| world.setup.catalog.iter().map(|part| part.server.clone()).collect::<Vec<_>>();
+        let (before, after) = (filed(&now.world), filed(&self.world));
+        let others = self.new.iter().filter(|new| new.before == Before::Other).map(|new| &new.name);
+        let filed = before.iter().filter(|server| !after.contains(server));
+        for server in self.gone.iter().chain(others).chain(filed) {
+            snapshot = snapshot.without(server).unwrap_or(snapshot);
+        }
+        // Those that were there before have a name.
+        let servers = self.new.iter().map(|new| &new.name).chain(&after);
+        snapshot = snapshot.with_gateways(servers).unwrap_or(snapshot);
+        let recalled = self.new.iter().filter(|new| snapshot.part(&new.name).is_none());
+        let recalled = recalled.filter_map(|new| new.remembered.clone());
+        let parts: Vec<Part> =
+            recalled.chain([self.local.clone()]).chain(self.world.setup.catalog.iter().cloned()).collect();
+        snapshot = snapshot.with_all(parts);
+        let gone = self.gone.iter().map(|name| (name.clone(), None));
+        let status = |name: &ServerName| self.links.get(name).map(|opened| opened.link().status());
+        let new = self.new.iter().map(|new| (new.name.clone(), status(&new.name).as_ref().and_then(away)));
+        snapshot.with_all_away(gone.chain(new)).unwrap_or(snapshot)
+    }
 }

@@ -41,9 +41,9 @@ impl Kitbag {
 fn look(setup: &Setup) -> BTreeMap<PathBuf, Look> {
     let most = setup.limits.config_files;
     let mut seen = BTreeMap::new();
-    for searched in &setup.searched {
-        seen.insert(searched.file.clone(), stamp(&searched.file));
-        let Ok(entries) = std::fs::read_dir(&searched.file) else { continue };
+    for file in setup.watched() {
+        seen.insert(file.clone(), stamp(file));
+        let Ok(entries) = std::fs::read_dir(file) else { continue };
         for entry in entries.flatten().take(most) {
             seen.insert(entry.path(), stamp(&entry.path()));
         }

@@ -27,7 +27,11 @@ pub(crate) fn view(snapshot: &Arc<Snapshot>, before: Option<&View>) -> View {
         user: &UserId::local(),
         permit: &AllowAll,
         local: None,
+        denied: None,
+        visible: &|_| true,
+        servers: &[],
         before,
+        same_rules: &|_| true,
     })
     .unwrap()
 }

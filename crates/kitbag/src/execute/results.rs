@@ -2,8 +2,10 @@
 //! file of the state folder, to be read by page, by the same user, for a while.
 
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
+use arc_swap::ArcSwap;
 use kitbag_core::text::visible;
 use kitbag_core::{Limits, UserId};
 use serde_json::{Value, json};
@@ -16,18 +18,34 @@ use crate::local::{Caller, LocalResult};
 #[derive(Clone, Debug)]
 pub(crate) struct Results {
     folder: PathBuf,
-    limits: Limits,
+    /// As the world says now; whoever reads on has a copy of this.
+    limits: Arc<ArcSwap<Limits>>,
 }
 
 impl Results {
-    pub(crate) fn new(state: &Path, limits: &Limits) -> Self {
-        Self { folder: state.join("results"), limits: limits.clone() }
+    pub(crate) fn new(state: &Path, limits: Limits) -> Self {
+        Self { folder: state.join("results"), limits: Arc::new(ArcSwap::from_pointee(limits)) }
+    }
+
+    /// Obeys other limits from now on.
+    pub(crate) fn set_limits(&self, limits: &Arc<Limits>) {
+        self.limits.store(limits.clone());
+    }
+
+    /// The most that is handed over at once.
+    fn most(&self) -> usize {
+        self.limits.load().result
+    }
+
+    /// How long the rest can be read.
+    fn ttl(&self) -> Duration {
+        self.limits.load().result_ttl
     }
 
     /// Keeps what is beyond the bound; the handle to read it by, if there was any. Pictures and sounds are not
     /// read by page: they stay what they are.
     pub(super) fn bound(&self, user: &UserId, result: &mut Converted) -> Option<String> {
-        let most = self.limits.result;
+        let most = self.most();
         let structured = result.structured.as_ref().map(Value::to_string).unwrap_or_default();
         let texts = || result.content.iter().filter(|block| block.data().is_none());
         let size: usize = texts().map(Block::size).sum();
@@ -54,7 +72,7 @@ impl Results {
 
     /// Keeps a text; the handle it is kept under, and what to tell about it.
     fn put_by(&self, user: &UserId, text: &str, what: &str, from: usize) -> (Option<String>, String) {
-        let (bytes, pages) = (text.len(), pages(text, self.limits.result));
+        let (bytes, pages) = (text.len(), pages(text, self.most()));
         match self.keep(user, text) {
             Some(handle) => {
                 let arguments = json!({"handle": handle, "page": from});
@@ -73,7 +91,7 @@ impl Results {
             return self.bound(user, result);
         }
         let size: usize = result.content.iter().filter(|block| !block.is_file()).map(Block::size).sum();
-        if size <= self.limits.result {
+        if size <= self.most() {
             return None;
         }
         let (files, rest) = result.content.drain(..).partition(Block::is_file);
@@ -92,13 +110,13 @@ impl Results {
         let file = self.file(&caller.user, handle).ok_or_else(gone)?;
         let age = std::fs::metadata(&file).and_then(|meta| meta.modified()).ok();
         let age = age.and_then(|then| SystemTime::now().duration_since(then).ok()).unwrap_or_default();
-        if self.limits.result_ttl < age {
+        if self.ttl() < age {
             let _ = std::fs::remove_file(&file);
             return Err(gone());
         }
         let text = std::fs::read_to_string(&file).map_err(|_| gone())?;
-        let all = pages(&text, self.limits.result);
-        let (shown, more) = page(&text, number, self.limits.result);
+        let all = pages(&text, self.most());
+        let (shown, more) = page(&text, number, self.most());
         if number == 0 || all < number {
             return Err(format!("the result has {all} pages, from 1 on"));
         }
@@ -123,7 +141,7 @@ impl Results {
         for entry in entries.take(10_000) {
             let age = entry.metadata().and_then(|meta| meta.modified()).ok();
             let age = age.and_then(|then| SystemTime::now().duration_since(then).ok()).unwrap_or_default();
-            if self.limits.result_ttl < age {
+            if self.ttl() < age {
                 let _ = std::fs::remove_file(entry.path());
             }
         }

@@ -5,20 +5,13 @@ use std::time::Duration;
 use kitbag_core::ServerName;
 
 use super::Kitbag;
-use crate::connect::Link;
 
 impl Kitbag {
     /// Waits for the servers that could have a tool, at most this long.
     pub async fn wait_for(&self, tool: &str, at_most: Duration) {
-        let links = self.links();
-        let names = could_have(links.iter().map(Link::name), tool);
-        let all = async {
-            for link in links.iter().filter(|link| names.contains(link.name())) {
-                link.settled().await;
-            }
-        };
-        let _ = tokio::time::timeout(at_most, all).await;
-        self.catch_up();
+        let now = self.0.now();
+        let names = could_have(now.links.keys(), tool);
+        self.0.wait_for(&names, at_most).await;
     }
 }
 

@@ -1,79 +1,102 @@
 //! Showing a view to a model, and doing what the model then wants.
 
-use std::sync::{Arc, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
-use kitbag_core::config::settings::Settings;
+use arc_swap::ArcSwap;
 use kitbag_core::model::{AgentRules, Mode};
 use kitbag_core::present::gateway::{self, Status};
 use kitbag_core::present::native::Provider;
 use kitbag_core::present::{Audience, Intent, Presentation, Scene, find};
 use kitbag_core::shape::View;
 use kitbag_core::text::Globs;
-use kitbag_core::{ServerName, Transport};
+use kitbag_core::{Limits, ServerName, Transport};
 
-use super::{Kitbag, State};
+use super::Kitbag;
 use crate::connect::{Link, LinkState};
-use crate::execute::{Manner, Outcome, READ_RESULT, ToolCall};
+use crate::execute::{CallOptions, Outcome, READ_RESULT, ToolCall};
+use crate::world::Server;
 
 /// Presentations that are kept: one for each agent and way it reads.
 const KEPT: usize = 64;
 
 /// A presentation, and what it was made from.
-pub(super) struct Kept {
+#[derive(Clone)]
+struct Kept {
     view: Weak<View>,
     audience: Audience,
     shown: Arc<Presentation>,
+}
+
+/// The presentations made so far. Whoever looks takes no lock.
+#[derive(Default)]
+pub(super) struct Presentations(ArcSwap<Vec<Kept>>);
+
+impl Presentations {
+    fn get(&self, view: &Arc<View>, audience: &Audience) -> Option<Arc<Presentation>> {
+        let kept = self.0.load();
+        let is_same =
+            |one: &&Kept| std::ptr::eq(one.view.as_ptr(), Arc::as_ptr(view)) && one.audience == *audience;
+        kept.iter().find(is_same).map(|one| one.shown.clone())
+    }
+
+    fn keep(&self, new: &Kept) {
+        self.0.rcu(|all| {
+            let alive = all.iter().filter(|one| 0 < one.view.strong_count()).cloned();
+            let mut all: Vec<Kept> = alive.collect();
+            if KEPT <= all.len() {
+                all.remove(0);
+            }
+            all.push(new.clone());
+            all
+        });
+    }
 }
 
 impl Kitbag {
     /// Who reads what an agent sees, by what the files say: the agent's own way if it has one, else each
     /// server's, else the one for all.
     pub fn audience(&self, agent: &AgentRules, provider: Provider) -> Audience {
-        let state = self.state();
-        let settings = |of: fn(&Settings) -> Option<Mode>| {
-            state.setup.settings.iter().rev().find_map(|(_, settings)| of(settings))
-        };
+        let world = self.0.now().world.clone();
         let own = agent.mode.filter(|mode| *mode != Mode::Auto);
-        let general = settings(|settings| settings.mode).unwrap_or_default();
-        let mut audience = Audience::new(provider, own.unwrap_or(general));
+        let mut audience = Audience::new(provider, own.unwrap_or(world.mode));
         if own.is_none() {
-            let modes = state.setup.used().filter_map(|spec| Some((spec.name.clone(), spec.rules.mode?)));
-            audience.servers = modes.collect();
+            let mode =
+                |(name, server): (&ServerName, &Arc<Server>)| Some((name.clone(), server.spec().rules.mode?));
+            audience.servers = world.servers.iter().filter_map(mode).collect();
         }
-        audience.native.limits = self.around.limits.clone();
-        audience.markdown.local = Some(self.local.clone());
+        audience.native.limits = Limits::clone(&world.limits);
+        audience.markdown.local = Some(world.local.clone());
         audience
     }
 
     /// What a model reads of a view. Nothing is made twice: the same view and audience give the same one.
     pub fn present(&self, view: &Arc<View>, audience: &Audience) -> Arc<Presentation> {
-        let kept = || self.presentations.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_same =
-            |one: &&Kept| std::ptr::eq(one.view.as_ptr(), Arc::as_ptr(view)) && one.audience == *audience;
-        if let Some(found) = kept().iter().find(is_same) {
-            return found.shown.clone();
+        let kept = &self.0.presentations;
+        if let Some(found) = kept.get(view, audience) {
+            return found;
         }
         // Nobody waits meanwhile; of two that make the same at once, the first is kept.
         let shown = Arc::new(self.show(view, audience));
-        let mut kept = kept();
-        if let Some(found) = kept.iter().find(is_same) {
-            return found.shown.clone();
+        if let Some(found) = kept.get(view, audience) {
+            return found;
         }
-        kept.retain(|one| 0 < one.view.strong_count());
-        if KEPT <= kept.len() {
-            kept.remove(0);
-        }
-        kept.push(Kept { view: Arc::downgrade(view), audience: audience.clone(), shown: shown.clone() });
-        shown
+        let new = Kept { view: Arc::downgrade(view), audience: audience.clone(), shown };
+        kept.keep(&new);
+        new.shown
     }
 
     fn show(&self, view: &View, audience: &Audience) -> Presentation {
-        let setup = self.setup();
+        let world = self.0.now().world.clone();
+        let setup = &world.setup;
         let filed = setup.catalog.iter().map(|part| &part.server);
         let known: Vec<&ServerName> = setup.used().map(|spec| &spec.name).chain(filed).collect();
         let declared = Declared::new(&known, view.agent());
-        let servers = setup.used().filter(|spec| self.state().open.contains_key(&spec.name));
-        let mut servers: Vec<gateway::Server<'_>> = servers
+        let may_see = |name: &ServerName| world.policy.denies_server(view.user(), name).is_none();
+        let mut servers: Vec<gateway::Server<'_>> = world
+            .servers
+            .values()
+            .map(|server| server.spec())
+            .filter(|spec| may_see(&spec.name) && spec.rules.closed.is_none())
             .map(|spec| gateway::Server {
                 name: &spec.name,
                 transport: spec.transport(),
@@ -88,7 +111,7 @@ impl Kitbag {
         servers.retain(|server| declared.has(server.name));
         servers.sort_by_key(|server| declared.place(server.name));
         let unknown = declared.unknown.iter().map(String::as_str).collect();
-        let scene = Scene { servers, unknown, local: Some(&self.local), reader: Some(READ_RESULT) };
+        let scene = Scene { servers, unknown, local: Some(&world.local), reader: Some(READ_RESULT) };
         // What reads on in results is of no use where there are none.
         let is_idle = view.tools().iter().all(|shown| shown.name.as_str() == READ_RESULT);
         if is_idle && scene.servers.is_empty() {
@@ -98,23 +121,26 @@ impl Kitbag {
     }
 
     /// Does what a model wants. Every presentation ends here, and only here is anything done.
-    pub async fn run(&self, view: &View, intent: &Intent, manner: Manner<'_>) -> Outcome {
+    pub async fn run(&self, view: &View, intent: &Intent, options: CallOptions<'_>) -> Outcome {
         match intent {
             Intent::Say(text) => Outcome::Said(text.clone()),
             Intent::Malformed { repair } => Outcome::Malformed(repair.clone()),
             Intent::Find { query } => Outcome::Found(find(view, query)),
             Intent::ListTools { server, query, page } => {
-                let link = self.links().into_iter().find(|link| link.name().as_str() == server);
-                let fresh = self.warm(view, link.as_ref(), &manner).await;
-                manner.say(|| Status::Listing { server: server.clone() });
+                let unlisted = view.unlisted().find(|name| name.as_str() == server);
+                let link = unlisted.and_then(|name| self.link(name));
+                let fresh = self.warm(view, link.as_ref(), &options).await;
+                options.say(|| Status::Listing { server: server.clone() });
                 Outcome::Listed(gateway::list(&fresh, server, query.as_deref(), *page))
             }
             Intent::Call { tool, arguments, .. } => {
                 let Some(link) = self.unlisted(view, tool) else {
-                    return Outcome::Called(self.call_tool(view, ToolCall { tool, arguments, manner }).await);
+                    return Outcome::Called(
+                        self.call_tool(view, ToolCall { tool, arguments, options }).await,
+                    );
                 };
-                let fresh = self.warm(view, Some(&link), &manner).await;
-                self.call_learnt(&fresh, &link, tool, arguments, manner).await
+                let fresh = self.warm(view, Some(&link), &options).await;
+                self.call_learnt(&fresh, &link, tool, arguments, options).await
             }
         }
     }
@@ -126,7 +152,7 @@ impl Kitbag {
         link: &Link,
         name: &str,
         arguments: &str,
-        manner: Manner<'_>,
+        options: CallOptions<'_>,
     ) -> Outcome {
         let server = link.name().as_str();
         let own = name.strip_prefix(server).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
@@ -137,25 +163,26 @@ impl Kitbag {
             // Why it could not be learnt is told by whoever calls.
             Err(_) => name.to_owned(),
         };
-        Outcome::Called(self.call_tool(view, ToolCall { tool: &tool, arguments, manner }).await)
+        Outcome::Called(self.call_tool(view, ToolCall { tool: &tool, arguments, options }).await)
     }
 
     /// The link to the server a name speaks of, if nobody knows its tools yet.
     fn unlisted(&self, view: &View, name: &str) -> Option<Link> {
-        let is_unlisted = |server: &ServerName| view.snapshot().part(server).is_none();
-        let speaks = |link: &Link| super::find::is_named(link.name(), name) && is_unlisted(link.name());
-        self.links().into_iter().find(speaks)
+        let meant = view.unlisted().find(|server| super::find::is_named(server, name))?;
+        self.link(meant)
     }
 
-    /// What the same agent sees now, once the tools of this server are known or cannot be.
-    async fn warm(&self, view: &View, link: Option<&Link>, manner: &Manner<'_>) -> Arc<View> {
+    /// What the same agent sees now, narrowed as before, once the tools of this server are known or cannot be.
+    async fn warm(&self, view: &View, link: Option<&Link>, options: &CallOptions<'_>) -> Arc<View> {
         if let Some(link) = link.filter(|link| view.snapshot().part(link.name()).is_none()) {
-            manner.say(|| Status::Connecting { server: link.name().to_string() });
-            let clock = self.around.limits.wait_stdio.max(self.around.limits.wait_http);
+            options.say(|| Status::Connecting { server: link.name().to_string() });
+            let limits = self.limits();
+            let clock = limits.wait_stdio.max(limits.wait_http);
             let known = async {
-                link.settled().await;
+                self.0.wait_for(&[link.name().clone()], clock).await;
                 let mut tools = link.watch_tools();
                 let _ = tools.wait_for(Option::is_some).await;
+                self.0.wait_for(&[link.name().clone()], clock).await;
             };
             let hopeless = async {
                 let mut status = link.watch_status();
@@ -169,19 +196,7 @@ impl Kitbag {
                 () = tokio::time::sleep(clock) => {}
             }
         }
-        self.view(view.user(), view.agent()).unwrap_or_else(|_| Arc::new(View::empty(view.user())))
-    }
-}
-
-impl State {
-    /// Why a server that is listed has no link.
-    pub(super) fn why_none(&self, server: &ServerName) -> &'static str {
-        let is_filed = self.setup.catalog.iter().any(|part| part.server == *server);
-        if is_filed {
-            "it comes from a file; no server runs behind it"
-        } else {
-            "its server is no longer in use"
-        }
+        self.0.fresh(view)
     }
 }
 

@@ -1,18 +1,19 @@
-//! What one user's agent sees, and calling it.
+//! What one user's agent sees.
 
-use std::sync::{Arc, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use kitbag_core::catalog::{Change, Snapshot, changes};
 use kitbag_core::model::AgentRules;
-use kitbag_core::names::Form;
 use kitbag_core::shape::{ClashError, View, ViewRequest};
 use kitbag_core::text::nearest;
-use kitbag_core::{ErrorKind, ServerName, Transport, UserId};
+use kitbag_core::{ServerName, UserId};
 use tokio::sync::watch;
 
-use super::Kitbag;
-use crate::connect::{Call, CallError, Link, Reply};
-use crate::execute::{CallResult, Failure, Links, Runner, ToolCall};
+use super::{Inner, Kitbag};
+use crate::roster::Now;
+use crate::world::{Permits, World};
 
 /// An agent nobody described.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,93 +28,21 @@ pub struct NoAgent {
 impl Kitbag {
     /// What the files say about an agent.
     pub fn agent(&self, name: &str) -> Result<AgentRules, NoAgent> {
-        let state = self.state();
-        let agents = || state.setup.settings.iter().flat_map(|(_, settings)| &settings.agents);
-        let found = agents().rfind(|(agent, _)| agent == name);
-        found.map(|(_, rules)| rules.clone()).ok_or_else(|| {
-            let near = nearest(name, agents().map(|(name, _)| name.as_str())).map(str::to_owned);
+        let world = self.0.now().world.clone();
+        world.agent(name).ok_or_else(|| {
+            let near = nearest(name, world.agents().map(|(name, _)| name.as_str())).map(str::to_owned);
             NoAgent { name: name.to_owned(), near }
         })
     }
 
     /// What a user's agent sees now. Equal states give the same view.
     pub fn view(&self, user: &UserId, agent: &AgentRules) -> Result<Arc<View>, ClashError> {
-        let snapshot = self.snapshot();
-        let state = self.state();
-        let key = format!("{user} {agent:?}");
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = views.get(&key).filter(|(generation, _)| *generation == state.generation);
-        let before = before.map(|(_, view)| view.clone());
-        if let Some(view) = before.as_ref().filter(|view| Arc::ptr_eq(view.snapshot(), &snapshot)) {
-            return Ok(view.clone());
-        }
-        let settings = state.setup.settings.iter().rev();
-        let form = settings.filter_map(|(_, settings)| settings.names).next().unwrap_or(Form::Full);
-        let view = Arc::new(View::new(&ViewRequest {
-            snapshot: &snapshot,
-            shapers: &state.shapers,
-            rules: &self.options.rules,
-            agent,
-            form: agent.names.unwrap_or(form),
-            user,
-            permit: &*self.permit,
-            local: Some(&self.local),
-            before: before.as_deref(),
-        })?);
-        // As many as users and agents there are; one that asks for everything under new rules each time
-        // must not fill the memory.
-        if 1_000 <= views.len() {
-            views.clear();
-        }
-        views.insert(key, (state.generation, view.clone()));
-        Ok(view)
+        self.0.view(user, agent)
     }
 
-    /// What the local user sees without any agent's wishes.
-    pub fn local_view(&self) -> Arc<View> {
-        let rules = AgentRules::default();
-        // Only the policy that asks for an error can end in one, and this is another.
-        self.view(&UserId::local(), &rules).unwrap_or_else(|_| Arc::new(View::empty(&UserId::local())))
-    }
-
-    /// Calls a tool of a view.
-    pub async fn call_tool(&self, view: &View, call: ToolCall<'_>) -> Result<CallResult, Failure> {
-        let runner = Runner {
-            links: self,
-            locals: &self.locals,
-            local: &self.local,
-            limits: &self.around.limits,
-            hooks: &self.options.hooks,
-            permit: &*self.permit,
-            results: &self.results,
-            records: &self.records,
-        };
-        runner.run(view, call).await
-    }
-
-    /// Calls a tool as the local user: by name, with arguments as JSON text.
-    pub async fn call(&self, tool: &str, arguments: &str) -> Result<CallResult, Failure> {
-        self.call_tool(&self.local_view(), ToolCall::new(tool, arguments)).await
-    }
-
-    /// Several calls side by side. Results stand in the order of the calls, and none waits for another's
-    /// failure.
-    pub async fn call_all(&self, view: &View, calls: Vec<ToolCall<'_>>) -> Vec<Result<CallResult, Failure>> {
-        futures_util::future::join_all(calls.into_iter().map(|call| self.call_tool(view, call))).await
-    }
-
-    /// Calls a tool by its server's own names, past every rule: what is below everything else.
-    pub async fn send(&self, server: &ServerName, call: Call<'_>) -> Result<Reply, CallError> {
-        match self.link(server) {
-            Some(link) => link.call(call).await,
-            None => Err(CallError {
-                kind: ErrorKind::NotFound,
-                server: server.clone(),
-                tool: call.tool.to_owned(),
-                message: "is not in use".to_owned(),
-                code: None,
-            }),
-        }
+    /// What whoever this was opened for sees without any agent's wishes.
+    pub fn own_view(&self) -> Arc<View> {
+        self.0.own_view()
     }
 
     /// Tells what happens to tools from now on.
@@ -124,13 +53,116 @@ impl Kitbag {
     }
 }
 
-impl Links for Kitbag {
-    fn link(&self, server: &ServerName) -> Option<(Link, Transport)> {
-        self.state().open.get(server).map(|opened| (opened.lease.link().clone(), opened.transport))
+impl Inner {
+    pub(super) fn own_view(&self) -> Arc<View> {
+        // Only the policy that asks for an error can end in one, and this is another.
+        self.view(&self.user, &AgentRules::default()).unwrap_or_else(|_| Arc::new(View::empty(&self.user)))
     }
 
-    fn why_none(&self, server: &ServerName) -> String {
-        self.state().why_none(server).to_owned()
+    pub(super) fn view(&self, user: &UserId, agent: &AgentRules) -> Result<Arc<View>, ClashError> {
+        let now = self.roster.glance();
+        let revision = self.permit.revision();
+        let before = self.views.get(user, agent);
+        if let Some(made) = before.as_ref().filter(|made| made.holds(&now, revision)) {
+            return Ok(made.view.clone());
+        }
+        let now = Arc::clone(&now);
+        // No lock is held here: rules and permits are others' code, and may ask for a view themselves.
+        let view = Arc::new(self.make(user, agent, &now, before.as_ref())?);
+        let view = match before.filter(|before| before.is_same(&now, &view)) {
+            Some(before) => before.view,
+            None => view,
+        };
+        self.views.keep(user, agent, Made { view: view.clone(), world: now.world.clone(), revision });
+        Ok(view)
+    }
+
+    fn make(
+        &self,
+        user: &UserId,
+        agent: &AgentRules,
+        now: &Now,
+        before: Option<&Made>,
+    ) -> Result<View, ClashError> {
+        let world = &now.world;
+        let permit = Permits { policy: &world.policy, permit: &*self.permit };
+        let servers: Vec<ServerName> = now.links.keys().cloned().collect();
+        let same_rules = |server: &ServerName| {
+            before.is_some_and(|before| {
+                before.world.form == world.form && before.world.same_server(world, server)
+            })
+        };
+        View::new(&ViewRequest {
+            snapshot: &now.snapshot,
+            shapers: &**world,
+            rules: &self.options.rules,
+            agent,
+            form: agent.names.unwrap_or(world.form),
+            user,
+            permit: &permit,
+            local: Some(&world.local),
+            denied: world.policy.denies(user),
+            visible: &|server| world.policy.denies_server(user, server).is_none(),
+            servers: &servers,
+            before: before.map(|made| &*made.view),
+            same_rules: &same_rules,
+        })
+    }
+}
+
+/// A view, and what it was made from.
+#[derive(Clone)]
+struct Made {
+    view: Arc<View>,
+    world: Arc<World>,
+    revision: Option<u64>,
+}
+
+impl Made {
+    /// Whether a new one would be the same.
+    fn holds(&self, now: &Now, revision: Option<u64>) -> bool {
+        revision.is_some()
+            && self.revision == revision
+            && Arc::ptr_eq(&self.world, &now.world)
+            && Arc::ptr_eq(self.view.snapshot(), &now.snapshot)
+    }
+
+    /// Whether this one is as good as one made anew.
+    fn is_same(&self, now: &Now, view: &View) -> bool {
+        let all =
+            |view: &View| view.tools().iter().chain(view.shadowed()).map(Arc::as_ptr).collect::<Vec<_>>();
+        Arc::ptr_eq(&self.world, &now.world)
+            && Arc::ptr_eq(self.view.snapshot(), view.snapshot())
+            && all(&self.view) == all(view)
+    }
+}
+
+/// Views that are kept; one that asks for everything under new rules each time must not fill the memory.
+const KEPT: usize = 1_000;
+
+type OfUser = HashMap<AgentRules, Made>;
+
+/// The views made so far, by user and agent. Whoever looks takes no lock.
+#[derive(Default)]
+pub(super) struct Views {
+    made: ArcSwap<HashMap<UserId, Arc<OfUser>>>,
+    writing: Mutex<()>,
+}
+
+impl Views {
+    fn get(&self, user: &UserId, agent: &AgentRules) -> Option<Made> {
+        self.made.load().get(user)?.get(agent).cloned()
+    }
+
+    fn keep(&self, user: &UserId, agent: &AgentRules, made: Made) {
+        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = HashMap::clone(&self.made.load());
+        if KEPT <= all.values().map(|of_user| of_user.len()).sum() {
+            all.clear();
+        }
+        let of_user = all.entry(user.clone()).or_default();
+        Arc::make_mut(of_user).insert(agent.clone(), made);
+        self.made.store(Arc::new(all));
     }
 }
 

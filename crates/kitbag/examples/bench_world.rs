@@ -1,0 +1,160 @@
+//! What a new world costs: putting ten thousand servers in place, one change among them, and looking at what is
+//! true while worlds are replaced without a pause.
+//!
+//! Prints markdown tables. What counts are the ratios, taken in one run: one change against all servers, a look while
+//! worlds change against a look alone. Exit code 1 when one is broken.
+#![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
+
+#[path = "open/figures.rs"]
+mod figures;
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use figures::Figures;
+use kitbag::guard::Launcher;
+use kitbag::model::AgentRules;
+use kitbag::names::lookup::Found;
+use kitbag::{Env, Kitbag, Options, Request, ServerName, ServerSpec, Setup, UserId};
+use tokio::runtime::Runtime;
+
+const SERVERS: usize = 10_000;
+const ROUNDS: usize = 5;
+/// One change, as a share of putting everything in place.
+const MOST_CHANGE: f64 = 0.05;
+/// Looks that are timed together: one alone is shorter than the clock can tell.
+const LOOKS: u32 = 64;
+const SAMPLES: usize = 20_000;
+const LOOK_ROUNDS: usize = 9;
+/// A look while worlds change, as a multiple of a look alone.
+const MOST_LOOK: f64 = 1.2;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let broken = [changes(&runtime), looks(&runtime)];
+    std::process::exit(i32::from(broken.contains(&true)));
+}
+
+/// All servers put in place, and one of them changed; whether the bound is broken.
+fn changes(runtime: &Runtime) -> bool {
+    let home = tempfile::tempdir().unwrap();
+    let (mut first, mut change, mut same) = (Duration::MAX, Duration::MAX, Duration::MAX);
+    for _ in 0..ROUNDS {
+        let setups: Vec<Setup> =
+            ["first", "second", "second"].map(|word| many(home.path(), word)).into_iter().collect();
+        let [one, two, three] = <[Setup; 3]>::try_from(setups).unwrap();
+        runtime.block_on(async {
+            let began = Instant::now();
+            let kit = Kitbag::start(one, options());
+            first = first.min(began.elapsed());
+            let began = Instant::now();
+            kit.apply(two).await.unwrap();
+            change = change.min(began.elapsed());
+            let began = Instant::now();
+            kit.apply(three).await.unwrap();
+            same = same.min(began.elapsed());
+            kit.close().await;
+        });
+    }
+    println!("| servers | put in place | one changed | nothing changed | ratio |");
+    println!("|---:|---:|---:|---:|---:|");
+    let ratio = change.as_secs_f64() / first.as_secs_f64();
+    println!("| {SERVERS} | {} | {} | {} | {ratio:.4} |\n", millis(first), millis(change), millis(same));
+    bound("one change costs", ratio, MOST_CHANGE, "putting all in place")
+}
+
+/// Lazy servers, one of which is given this word.
+fn many(home: &Path, word: &str) -> Setup {
+    let spec = |number: usize| {
+        let name = ServerName::parse(&format!("server-{number:05}")).unwrap();
+        let word = if number == SERVERS / 2 { word } else { "same" };
+        let args = ["--port", "8080", "--root", "/srv/data", "--word", word];
+        ServerSpec { lazy: true, ..ServerSpec::program(name, "/usr/bin/server", args) }
+    };
+    Setup::from_specs(env(home), (0..SERVERS).map(spec).collect())
+}
+
+/// A view and a name in it, alone and while worlds are replaced; whether the bound is broken.
+fn looks(runtime: &Runtime) -> bool {
+    let _inside = runtime.enter();
+    let home = tempfile::tempdir().unwrap();
+    let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools");
+    let setup = || {
+        let request = Request { env: env(home.path()), catalog: Some(catalog.clone()), ..Request::default() };
+        Setup::discover(&request).unwrap()
+    };
+    let kit = Kitbag::start(setup(), options());
+    let names: Vec<String> = kit.own_view().tools().iter().map(|shown| shown.name.to_string()).collect();
+    let (mut alone, mut beside) = (Figures::default(), Figures::default());
+    let applied = Arc::new(AtomicU64::new(0));
+    for _ in 0..LOOK_ROUNDS {
+        alone.better(samples(&kit, &names));
+        let stop = Arc::new(AtomicBool::new(false));
+        let (other, handle) = (kit.clone(), runtime.handle().clone());
+        let (worlds, until, count) = ([setup(), tightened(setup())], stop.clone(), applied.clone());
+        let applying = std::thread::spawn(move || {
+            for world in worlds.iter().cycle() {
+                if until.load(Ordering::Relaxed) {
+                    break;
+                }
+                handle.block_on(other.apply(world.clone())).unwrap();
+                count.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        beside.better(samples(&kit, &names));
+        stop.store(true, Ordering::Relaxed);
+        applying.join().unwrap();
+    }
+    let ratio = beside.p50 / alone.p50;
+    println!("| view and lookup | p50 | p99 |\n|---|---:|---:|");
+    println!("| alone | {:.0} ns | {:.0} ns |", alone.p50 * 1e3, alone.p99 * 1e3);
+    println!("| while worlds change | {:.0} ns | {:.0} ns |", beside.p50 * 1e3, beside.p99 * 1e3);
+    println!("\n{} worlds were applied meanwhile; {} tools", applied.load(Ordering::Relaxed), names.len());
+    let broken = bound("a look while worlds change costs", ratio, MOST_LOOK, "a look alone");
+    runtime.block_on(kit.close());
+    broken
+}
+
+/// The same with other limits, so that it is another world.
+fn tightened(mut setup: Setup) -> Setup {
+    setup.limits.result /= 2;
+    setup
+}
+
+/// Times per look.
+fn samples(kit: &Kitbag, names: &[String]) -> Vec<Duration> {
+    let (user, agent) = (UserId::local(), AgentRules::default());
+    let mut names = names.iter().cycle();
+    let mut look = || {
+        let view = kit.view(&user, &agent).unwrap();
+        let found = view.find(names.next().unwrap());
+        assert!(matches!(black_box(found), Found::One(_)));
+    };
+    let mut sample = || {
+        let began = Instant::now();
+        (0..LOOKS).for_each(|_| look());
+        began.elapsed() / LOOKS
+    };
+    (0..SAMPLES).map(|_| sample()).collect()
+}
+
+fn env(home: &Path) -> Env {
+    Env::new([("KITBAG_HOME".into(), home.into())], home)
+}
+
+fn options() -> Options {
+    Options { launcher: Some(Launcher::None), ..Options::default() }
+}
+
+fn bound(what: &str, ratio: f64, most: f64, of: &str) -> bool {
+    let broken = most < ratio;
+    println!("{what} {ratio:.3} × {of} (bound {most}){}", if broken { ": broken" } else { "" });
+    broken
+}
+
+fn millis(time: Duration) -> String {
+    format!("{:.1} ms", time.as_secs_f64() * 1e3)
+}

@@ -1,0 +1,192 @@
+//! From one world to the next: the one way in which servers are opened, replaced and let go of.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use kitbag_core::{Fault, ServerName, UserId};
+
+use super::{Inner, Kitbag};
+use crate::connect::{Lease, Link};
+use crate::roster::{Before, New, Opened, Phase, Switch};
+use crate::world::{InOrder, Makings, World};
+use crate::{Setup, SetupError};
+
+/// Why a new world was not put in place.
+#[derive(Debug, thiserror::Error)]
+pub enum ApplyError {
+    /// Everything was ended.
+    #[error("this Kitbag is closed")]
+    Closed,
+    /// The setup is another user's.
+    #[error("this Kitbag was opened for {own}, not for {other}")]
+    OtherUser {
+        /// For whom it was opened.
+        own: UserId,
+        /// For whom the setup is.
+        other: UserId,
+    },
+    /// Nobody uses a server of this name.
+    #[error("no server in use is called {0}")]
+    NoServer(ServerName),
+    /// What was asked for cannot be looked at.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+}
+
+impl Kitbag {
+    /// Puts what a setup says in place: servers are added, replaced and removed, rules and limits changed. Only what
+    /// changed is touched: other servers keep their process and session. Calls in flight to a server that goes may
+    /// end first (the limit `drain`). What is wrong with the setup is handed back.
+    ///
+    /// ```no_run
+    /// use kitbag::{Env, Kitbag, ServerName, ServerSpec, Setup};
+    ///
+    /// # async fn example(kit: Kitbag, env: Env) -> Result<(), Box<dyn std::error::Error>> {
+    /// let time = ServerSpec::program(ServerName::parse("time")?, "uvx", ["mcp-server-time"]);
+    /// kit.apply(Setup::from_specs(env.clone(), vec![time])).await?;
+    /// kit.apply(Setup::from_specs(env, Vec::new())).await?; // and it is gone
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn apply(&self, setup: Setup) -> Result<Vec<Fault>, ApplyError> {
+        let _reading = self.0.reading.lock().await;
+        self.0.put_in_place(setup).await?;
+        Ok(self.faults())
+    }
+
+    /// Reads the files again and applies them. A file that cannot be read now, half written perhaps, says what it
+    /// said before; what is wrong with it is handed back.
+    pub async fn reload(&self) -> Result<Vec<Fault>, ApplyError> {
+        let _reading = self.0.reading.lock().await;
+        self.0.read_again().await?;
+        Ok(self.faults())
+    }
+
+    /// Reads the files again, and starts one server anew once its calls have ended.
+    pub async fn restart(&self, server: &ServerName) -> Result<(), ApplyError> {
+        let _reading = self.0.reading.lock().await;
+        self.0.read_again().await?;
+        let link = self.link(server).ok_or_else(|| ApplyError::NoServer(server.clone()))?;
+        link.restart(self.limits().drain).await;
+        Ok(())
+    }
+
+    /// Ends one server for this handle once its calls have ended, until it is restarted or the files are read again.
+    /// Others in this process who use it keep it.
+    pub async fn stop(&self, server: &ServerName) -> Result<(), ApplyError> {
+        let now = self.0.now();
+        let opened = now.links.get(server).ok_or_else(|| ApplyError::NoServer(server.clone()))?;
+        let link = opened.let_go();
+        self.0.roster.stopped(server);
+        if let Some(link) = link {
+            link.end(now.world.limits.drain).await;
+        }
+        Ok(())
+    }
+}
+
+impl Inner {
+    async fn read_again(&self) -> Result<(), ApplyError> {
+        let setup = self.now().world.setup.clone();
+        // Files may lie on a slow disk, and others have calls to make.
+        let read = tokio::task::spawn_blocking(move || setup.again()).await;
+        let fresh = match read {
+            Ok(fresh) => fresh?,
+            Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
+        };
+        self.put_in_place(fresh).await
+    }
+
+    async fn put_in_place(&self, setup: Setup) -> Result<(), ApplyError> {
+        if setup.user != self.user {
+            return Err(ApplyError::OtherUser { own: self.user.clone(), other: setup.user });
+        }
+        if self.now().phase == Phase::Closed {
+            return Err(ApplyError::Closed);
+        }
+        let drain = self.now().world.limits.drain;
+        let ending = self.switch(Arc::new(setup));
+        futures_util::future::join_all(ending.iter().map(|link| link.end(drain))).await;
+        Ok(())
+    }
+
+    /// Compiles a setup and puts it in place; the links that nobody holds any more.
+    pub(super) fn switch(&self, setup: Arc<Setup>) -> Vec<Link> {
+        let _one = self.applying();
+        let before = self.now();
+        if before.phase == Phase::Closed {
+            return Vec::new();
+        }
+        let makings = Makings {
+            context: &self.context,
+            limits: self.options.limits.as_ref(),
+            only: self.options.only.as_deref(),
+            eager: self.options.eager,
+        };
+        let world = Arc::new(World::compile(setup, &makings, &before.world));
+        self.results.set_limits(&world.limits);
+        let mut links: Vec<(ServerName, Arc<Opened>)> = Vec::with_capacity(world.servers.len());
+        let mut before_links = InOrder::new(&before.links);
+        let mut new: Vec<Arc<Opened>> = Vec::new();
+        let mut replaced: Vec<Arc<Opened>> = Vec::new();
+        for (name, server) in &world.servers {
+            let known = before_links.get(name);
+            let is_same = |opened: &&Arc<Opened>| opened.runs(server);
+            if let Some(kept) = known.filter(is_same) {
+                // What changed may be what it lacked: a program that is there by now, a name that resolves again.
+                kept.link().revive();
+                if !server.lazy {
+                    kept.link().want();
+                }
+                let is_new = !Arc::ptr_eq(&kept.server, server);
+                links.push((name.clone(), if is_new { kept.under(server.clone()) } else { kept.clone() }));
+                continue;
+            }
+            replaced.extend(known.cloned());
+            let start = || Link::start(server.plan.clone(), &self.context);
+            let opened = Opened::new(Lease::take(server.key.clone(), start), server.clone());
+            if !server.lazy {
+                opened.link().want();
+            }
+            new.push(opened.clone());
+            links.push((name.clone(), opened));
+        }
+        let links: BTreeMap<ServerName, Arc<Opened>> = links.into_iter().collect();
+        let mut now_links = InOrder::new(&links);
+        let mut is_gone = |(name, _): &(&ServerName, &Arc<Opened>)| now_links.get(name).is_none();
+        let gone = before.links.iter().filter(|one| is_gone(one));
+        let gone: Vec<_> = gone.map(|(name, opened)| (name.clone(), opened.clone())).collect();
+        let as_new = |opened: &Arc<Opened>| {
+            let name = opened.link().name().clone();
+            let known = before.links.get(&name).map(|known| &known.server);
+            let is_same = known.is_some_and(|known| known.plan.is_same_server(&opened.server.plan));
+            let remembered = self.roster.recall(&opened.server, &world.limits);
+            New { name, remembered, before: if is_same { Before::Same } else { Before::Other } }
+        };
+        let local = self.local_part(&world.local, &world.limits);
+        self.roster.switch(Switch {
+            new: new.iter().map(as_new).collect(),
+            gone: gone.iter().map(|(name, _)| name.clone()).collect(),
+            links: Arc::new(links),
+            phase: Phase::Open,
+            local,
+            world,
+        });
+        for opened in new {
+            self.roster.follow(opened, self.stop.clone());
+        }
+        let ending = replaced.iter().chain(gone.iter().map(|(_, opened)| opened));
+        let ending = ending.filter_map(|opened| opened.let_go()).collect();
+        // Ten thousand descriptions take longer to free than to compare, and nobody has to wait for that.
+        self.tasks.spawn_blocking(move || drop(before));
+        ending
+    }
+
+    /// Takes no more calls; the links that nobody else holds.
+    pub(super) fn let_go_of_all(&self) -> Vec<Link> {
+        let _one = self.applying();
+        let now = self.now();
+        self.roster.close();
+        now.links.values().filter_map(|opened| opened.let_go()).collect()
+    }
+}

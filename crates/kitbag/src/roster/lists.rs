@@ -1,0 +1,83 @@
+//! Lists of tools remembered on disk, so that the next start lists at once. Each belongs to whoever may see it and
+//! to the values its server ran with.
+
+use std::path::PathBuf;
+
+use kitbag_core::catalog::Part;
+use kitbag_core::{Limits, ServerName, UserId};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::connect::ToolList;
+use crate::world::Server;
+
+/// Where lists are remembered, and for whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Lists {
+    folder: PathBuf,
+    user: UserId,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Remembered {
+    /// A hash of the values the server ran with.
+    values: String,
+    tools: Vec<Box<RawValue>>,
+}
+
+impl Lists {
+    /// In a cache folder, for a user.
+    pub(crate) fn new(cache: PathBuf, user: UserId) -> Self {
+        Self { folder: cache.join("tools"), user }
+    }
+
+    /// What is remembered of a server that ran with these values for this user, or for everybody.
+    pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Part> {
+        let name = &server.spec().name;
+        let values = server.plan.identity()?.to_string();
+        let files = match &server.plan.owner {
+            Some(owner) => vec![self.own(owner, name)],
+            None => vec![self.own(&self.user, name), self.shared(name)],
+        };
+        let remembered = files.into_iter().find_map(|file| {
+            let text = std::fs::read_to_string(file).ok()?;
+            let found: Remembered = serde_json::from_str(&text).ok()?;
+            (found.values == values).then_some(found)
+        })?;
+        Some(Part::parse(name, remembered.tools.iter().map(|raw| raw.get()), limits))
+    }
+
+    /// Remembers a list. What cannot be written is no more than a slower start next time.
+    pub(crate) fn remember(&self, server: &Server, list: &ToolList) {
+        let name = &server.spec().name;
+        let Some(values) = server.plan.identity() else { return };
+        let tools = list.tools.iter().map(|tool| tool.raw.clone()).collect();
+        let Ok(text) = serde_json::to_string(&Remembered { values: values.to_string(), tools }) else {
+            return;
+        };
+        let own = server.plan.owner.as_ref().or_else(|| list.private.then_some(&self.user));
+        let file = match own {
+            Some(user) => {
+                // What everybody could see is now for some.
+                if server.plan.owner.is_none() {
+                    let _ = std::fs::remove_file(self.shared(name));
+                }
+                self.own(user, name)
+            }
+            None => {
+                // What was private is no longer.
+                let _ = std::fs::remove_file(self.own(&self.user, name));
+                self.shared(name)
+            }
+        };
+        let _ = crate::registry::write_cache(&file, &text);
+    }
+
+    fn shared(&self, server: &ServerName) -> PathBuf {
+        self.folder.join(format!("{}.json", server.slug()))
+    }
+
+    fn own(&self, user: &UserId, server: &ServerName) -> PathBuf {
+        self.folder.join(user.folder()).join(format!("{}.json", server.slug()))
+    }
+}

@@ -1,0 +1,288 @@
+//! Everything that files, flags and code say, compiled once and never changed afterwards.
+//!
+//! Opening, reloading, restarting and changes from code make a new world; links are given their plan by it, views
+//! are made of it, calls read it. Nobody else keeps a copy, so what is shown is what is enforced is what runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use kitbag_core::config::layers::{Layer, Server as Row, State};
+use kitbag_core::config::settings::Settings;
+use kitbag_core::model::{AgentRules, Clocks, Mode};
+use kitbag_core::names::Form;
+use kitbag_core::shape::{Shaper, Shapers, shaper};
+use kitbag_core::{Fault, Limits, ServerName, ServerSpec, ShownName, Transport, UserId};
+
+use crate::Setup;
+use crate::connect::{self, Key, LinkContext, LinkState, Plan, Status, link_limits, log_folder};
+
+mod in_order;
+mod policy;
+
+pub(crate) use in_order::InOrder;
+pub(crate) use policy::{Permits, Policy};
+
+/// How one server is.
+#[derive(Clone, Debug)]
+pub struct ServerStatus {
+    /// Its name.
+    pub name: String,
+    /// How it is spoken to.
+    pub transport: Option<Transport>,
+    /// How its link is.
+    pub status: Status,
+}
+
+/// One server that is used.
+pub(crate) struct Server {
+    /// What its link is given.
+    pub(crate) plan: Plan,
+    /// By what its link is shared; none while its values are not known.
+    pub(crate) key: Option<Key>,
+    /// What the files do to its tools.
+    pub(crate) shaper: Shaper,
+    /// Whether it is only started on first need.
+    pub(crate) lazy: bool,
+    /// In whose own file it stands, if in one.
+    pub(crate) user: Option<UserId>,
+    layer: Layer,
+    faults: Vec<Fault>,
+}
+
+impl Server {
+    /// Its description.
+    pub(crate) fn spec(&self) -> &ServerSpec {
+        &self.plan.spec
+    }
+}
+
+/// What a world is compiled from, besides what the files say.
+pub(crate) struct Makings<'a> {
+    pub(crate) context: &'a LinkContext,
+    /// In place of the limits of the files.
+    pub(crate) limits: Option<&'a Limits>,
+    /// Only these servers.
+    pub(crate) only: Option<&'a [ServerName]>,
+    /// Whether servers that start on first need are started at once.
+    pub(crate) eager: bool,
+}
+
+/// Everything that is configured, at one moment.
+pub(crate) struct World {
+    /// Counts the worlds of one handle.
+    pub(crate) version: u64,
+    pub(crate) setup: Arc<Setup>,
+    /// The limits in force.
+    pub(crate) limits: Arc<Limits>,
+    link_limits: Arc<Limits>,
+    /// The servers in use.
+    pub(crate) servers: BTreeMap<ServerName, Arc<Server>>,
+    /// Servers that are known but not used.
+    pub(crate) others: Vec<ServerStatus>,
+    /// Who is kept from what.
+    pub(crate) policy: Policy,
+    /// Which form of name tools have, unless a rule says otherwise.
+    pub(crate) form: Form,
+    /// How tools are shown, unless a rule says otherwise.
+    pub(crate) mode: Mode,
+    /// Under which name local tools stand in the catalog: one that no server has.
+    pub(crate) local: ServerName,
+    /// Names that operators wrote down: no other tool gets one of these.
+    pub(crate) reserved: BTreeSet<ShownName>,
+    /// What is wrong with rules and times.
+    pub(crate) faults: Vec<Fault>,
+}
+
+impl World {
+    /// A world in which nothing is configured but what the setup says of folders and limits.
+    pub(crate) fn empty(setup: Arc<Setup>) -> Self {
+        let limits = Arc::new(setup.limits.clone());
+        Self {
+            version: 0,
+            link_limits: Arc::new(link_limits(&limits)),
+            limits,
+            servers: BTreeMap::new(),
+            others: Vec::new(),
+            policy: Policy::default(),
+            form: Form::Full,
+            mode: Mode::default(),
+            local: ServerName::local(),
+            reserved: BTreeSet::new(),
+            faults: Vec::new(),
+            setup,
+        }
+    }
+
+    /// Compiles what a setup says. What did not change since the world before is taken over from it.
+    pub(crate) fn compile(setup: Arc<Setup>, makings: &Makings<'_>, before: &Self) -> Self {
+        let limits = makings.limits.unwrap_or(&setup.limits);
+        let same_limits = *limits == *before.limits;
+        let (limits, link_limits) = if same_limits {
+            (before.limits.clone(), before.link_limits.clone())
+        } else {
+            (Arc::new(limits.clone()), Arc::new(link_limits(limits)))
+        };
+        let may_share = same_limits && setup.same_values(&before.setup);
+        let mut servers: Vec<(ServerName, Arc<Server>)> = Vec::new();
+        let mut known = InOrder::new(&before.servers);
+        for row in setup.merged.servers.iter().filter(|row| row.state == State::Used && setup.switched_on) {
+            let Some(spec) = &row.spec else { continue };
+            if makings.only.is_some_and(|only| !only.contains(&spec.name)) {
+                continue;
+            }
+            let known = known.get(&spec.name).filter(|server| may_share && server.is_of(row, spec));
+            let server = match known {
+                Some(known) => known.clone(),
+                None => Arc::new(Server::compile(&setup, row, spec, &limits, &link_limits, makings)),
+            };
+            servers.push((spec.name.clone(), server));
+        }
+        let servers: BTreeMap<ServerName, Arc<Server>> = servers.into_iter().collect();
+        let faults = servers.values().flat_map(|server| server.faults.iter().cloned()).collect();
+        fn last<T>(setup: &Setup, of: fn(&Settings) -> Option<T>) -> Option<T> {
+            setup.settings.iter().rev().find_map(|(_, settings)| of(settings))
+        }
+        Self {
+            version: before.version + 1,
+            others: others(&setup),
+            policy: Policy::of(&setup, &servers),
+            form: last(&setup, |settings| settings.names).unwrap_or(Form::Full),
+            mode: last(&setup, |settings| settings.mode).unwrap_or_default(),
+            local: local_owner(&setup),
+            reserved: reserved(&servers),
+            limits,
+            link_limits,
+            servers,
+            faults,
+            setup,
+        }
+    }
+
+    /// What the files say about an agent: the last one decides, but what an earlier one restricts and cannot be read
+    /// stays closed.
+    pub(crate) fn agent(&self, name: &str) -> Option<AgentRules> {
+        let mut rules = self.agents().rfind(|(agent, _)| agent == name).map(|(_, rules)| rules.clone())?;
+        let mut same = self.agents().filter(|(agent, _)| agent == name);
+        let all = self.setup.settings.iter().find_map(|(_, settings)| settings.all_agents.clone());
+        rules.closed = same.find_map(|(_, rules)| rules.closed.clone()).or(all);
+        Some(rules)
+    }
+
+    /// All agents, those of later layers after those of earlier ones.
+    pub(crate) fn agents(&self) -> impl DoubleEndedIterator<Item = &(String, AgentRules)> {
+        self.setup.settings.iter().flat_map(|(_, settings)| &settings.agents)
+    }
+
+    /// Whether a server's rules are the same in both.
+    pub(crate) fn same_server(&self, other: &Self, server: &ServerName) -> bool {
+        match (self.servers.get(server), other.servers.get(server)) {
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+}
+
+impl Shapers for World {
+    fn of(&self, server: &ServerName) -> Option<&Shaper> {
+        self.servers.get(server).map(|server| &server.shaper)
+    }
+
+    fn closed(&self) -> Vec<(&ServerName, &str)> {
+        self.servers
+            .iter()
+            .filter_map(|(name, server)| Some((name, server.shaper.closed_reason()?)))
+            .collect()
+    }
+}
+
+impl Server {
+    fn compile(
+        setup: &Setup,
+        row: &Row,
+        spec: &ServerSpec,
+        limits: &Limits,
+        link_limits: &Arc<Limits>,
+        makings: &Makings<'_>,
+    ) -> Self {
+        let (shaper, mut faults) = shaper(spec);
+        faults.extend(Clocks::faults(spec, limits));
+        let concurrency = spec.concurrency.map_or(limits.concurrency, |limit| limit.max(1) as usize);
+        let plan = Plan {
+            spec: Arc::new(spec.clone()),
+            resolved: Arc::new(setup.resolve(spec, &row.layer)),
+            owner: setup.is_own(row, spec).then(|| setup.user.clone()),
+            clocks: Clocks::of(spec, limits),
+            limits: link_limits.clone(),
+            concurrency,
+        };
+        Self {
+            key: Key::of(&plan, makings.context),
+            plan,
+            shaper,
+            lazy: spec.lazy && !makings.eager,
+            user: row.user.clone(),
+            layer: row.layer.clone(),
+            faults,
+        }
+    }
+
+    /// Whether it was compiled from just this.
+    fn is_of(&self, row: &Row, spec: &ServerSpec) -> bool {
+        *self.plan.spec == *spec && self.layer == row.layer && self.user == row.user
+    }
+}
+
+/// The log file of a server, as the user of a setup has it.
+pub fn log_file(setup: &Setup, name: &ServerName) -> PathBuf {
+    let row = setup.merged.get(name);
+    let is_own = row.is_some_and(|row| row.spec.as_ref().is_some_and(|spec| setup.is_own(row, spec)));
+    let folder = log_folder(&setup.folders.state.join("logs"), is_own.then_some(&setup.user));
+    connect::log_file(&folder, name)
+}
+
+/// Names that operators wrote down.
+fn reserved(servers: &BTreeMap<ServerName, Arc<Server>>) -> BTreeSet<ShownName> {
+    let rules = servers.values().flat_map(|server| &server.spec().rules.tools);
+    rules.filter_map(|(_, rules)| ShownName::parse(rules.name.as_deref()?).ok()).collect()
+}
+
+fn local_owner(setup: &Setup) -> ServerName {
+    let taken = |name: &str| {
+        setup.merged.servers.iter().any(|row| row.name == name)
+            || setup.catalog.iter().any(|part| part.server.as_str() == name)
+    };
+    let names = std::iter::once("local".to_owned()).chain((2..).map(|number| format!("local_{number}")));
+    let free = names.filter(|name| !taken(name)).find_map(|name| ServerName::parse(&name).ok());
+    // There are more numbers than servers.
+    free.unwrap_or_else(ServerName::local)
+}
+
+/// Servers that are known but not used.
+fn others(setup: &Setup) -> Vec<ServerStatus> {
+    let state = |state: State| match state {
+        State::Disabled => Some(LinkState::Disabled),
+        State::Held => Some(LinkState::Held),
+        State::Broken => Some(LinkState::Failed),
+        _ => None,
+    };
+    let row = |row: &Row| {
+        let mut status = Status::new(
+            state(row.state)
+                .filter(|_| !matches!(row.layer, Layer::Host(_)) || row.state == State::Disabled)?,
+        );
+        status.error = row
+            .faults
+            .iter()
+            .max_by_key(|fault| fault.severity)
+            .filter(|_| row.state == State::Broken)
+            .map(|fault| fault.message.clone());
+        Some(ServerStatus {
+            name: row.name.clone(),
+            transport: row.spec.as_ref().map(ServerSpec::transport),
+            status,
+        })
+    };
+    setup.merged.servers.iter().filter_map(row).collect()
+}
