@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    call, completions, config, conformance, cost, doctor, logs, prompt, servers, show, status, tools, trust,
-    why,
+    call, completions, config, conformance, cost, doctor, logs, names, prompt, servers, show, status, tools,
+    trust, why,
 };
 
 const AFTER: &str = "\
@@ -51,6 +51,8 @@ pub(crate) enum Command {
     Logs(logs::Args),
     /// Show every bound and clock
     Limits,
+    /// Show the names given to tools, and let some go
+    Names(names::Args),
     /// Look at and approve what the working folder's files would start
     Trust(trust::Args),
     /// Check the configuration and say what to mend
@@ -101,7 +103,7 @@ pub(crate) struct Global {
     pub(crate) color: Color,
 }
 
-fn parse_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
     kitbag::config::settings::duration(text).ok_or_else(|| "write a number and ms, s, m or h".to_owned())
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod cost;
 pub(crate) mod doctor;
 mod limits;
 pub(crate) mod logs;
+pub(crate) mod names;
 mod overview;
 pub(crate) mod prompt;
 pub(crate) mod servers;
@@ -36,6 +37,7 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Limits) => limits::run(context),
         Some(Command::Config(args)) => config::run(context, &args),
+        Some(Command::Names(args)) => names::run(context, &args),
         Some(Command::Trust(args)) => trust::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),

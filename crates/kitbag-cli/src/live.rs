@@ -2,16 +2,18 @@
 
 use std::future::Future;
 use std::sync::Arc;
-use std::time::Duration;
 
-use kitbag::execute::READ_RESULT;
+use kitbag::config::layers::{Server, State};
+use kitbag::execute::{Approval, ApprovalFuture, Approver, READ_RESULT};
 use kitbag::kit::{could_have, speaks_of};
 use kitbag::local::LocalTool;
 use kitbag::shape::View;
-use kitbag::{Kitbag, Options, ServerName, ServerSpec, Setup, UserId};
+use kitbag::text::visible;
+use kitbag::{Kitbag, Options, ServerName, ServerSpec, Setup, Severity, Stage, UserId};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::terminal::{confirm, is_interactive};
 
 /// What there is to say when MCP is switched off, and what to do about it.
 pub(crate) const OFF: (&str, &str) =
@@ -60,18 +62,8 @@ pub(crate) fn is_local(context: &Context, setup: &Setup, name: &str) -> bool {
 pub(crate) fn start_for(context: &Context, setup: Setup, name: &str) -> Kitbag {
     let only = if is_local(context, &setup, name) { Vec::new() } else { servers_for(&setup, name) };
     let local = demo(context, &setup);
-    Kitbag::start(setup, Options { only: Some(only), local, ..Options::default() })
-}
-
-/// Waits for the servers of such a kit, at most this long; those that start on first need are needed now.
-pub(crate) async fn settle(kit: &Kitbag, at_most: Duration) {
-    let links = kit.links();
-    let all = async {
-        for link in &links {
-            link.settled().await;
-        }
-    };
-    let _ = tokio::time::timeout(at_most, all).await;
+    let approver = approver(context);
+    Kitbag::start(setup, Options { only: Some(only), local, approver, ..Options::default() })
 }
 
 /// Asks a kit with the servers that could have a tool, once these are there or cannot be.
@@ -84,7 +76,7 @@ pub(crate) fn ask_about<T>(
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     block_on(async {
         let kit = start_for(context, setup, tool);
-        settle(&kit, wait).await;
+        kit.wait_for_all(wait).await;
         let answer = ask(context, &kit);
         kit.close().await;
         answer
@@ -114,6 +106,60 @@ pub(crate) fn view(context: &Context, kit: &Kitbag, user: &UserId) -> Result<Arc
         let failure = Failure::new(Exit::Config, clash.to_string());
         failure.hint("rename one of them, or set clash = \"prefix\" for the agent")
     })
+}
+
+/// How a command ends that went well otherwise: what a file says and cannot be read shuts off what it could have
+/// meant, and that is a fault of the configuration.
+pub(crate) fn unless_closed(view: &View, exit: Exit) -> Exit {
+    let is_closed =
+        view.faults().iter().any(|fault| fault.stage == Stage::Config && fault.severity == Severity::Error);
+    match exit {
+        Exit::Done | Exit::NotFound | Exit::Unavailable if is_closed => Exit::Config,
+        exit => exit,
+    }
+}
+
+/// The same for a failure: says what cannot be read where that is why nothing was found.
+pub(crate) fn because_closed(context: &mut Context, view: &View, failure: Failure) -> Failure {
+    let exit = unless_closed(view, failure.exit);
+    if exit == failure.exit {
+        return failure;
+    }
+    context.faults(view.faults());
+    Failure { exit, ..failure }
+}
+
+/// The same for a tool of a server whose own entry cannot be read: another server's tool was not meant.
+pub(crate) fn because_broken(context: &mut Context, kit: &Kitbag, name: &str, failure: Failure) -> Failure {
+    let setup = kit.setup();
+    let is_meant = |row: &&Server| {
+        row.state == State::Broken
+            && ServerName::parse(&row.name).is_ok_and(|server| speaks_of(&server, name))
+    };
+    let broken = setup.merged.servers.iter().find(is_meant);
+    let Some(row) = broken.filter(|_| failure.exit == Exit::NotFound) else { return failure };
+    context.faults(&row.faults);
+    let message = format!("the entry of {} cannot be read, so it is not used", visible(&row.name));
+    Failure::new(Exit::Config, message).hint("kitbag doctor")
+}
+
+/// Asks at the terminal before a call that needs a person's yes; nobody where nobody sits there.
+pub(crate) fn approver(context: &Context) -> Option<Arc<dyn Approver>> {
+    let asks = is_interactive() && !context.global.quiet && !context.global.json;
+    asks.then(|| Arc::new(AtTerminal) as Arc<dyn Approver>)
+}
+
+struct AtTerminal;
+
+impl Approver for AtTerminal {
+    fn approve(&self, approval: Approval) -> ApprovalFuture<'_> {
+        let arguments = serde_json::Value::Object(approval.arguments).to_string();
+        let call = format!("{}/{} {arguments}", approval.server, approval.tool);
+        let asked = tokio::task::spawn_blocking(move || {
+            confirm(&format!("{} needs your approval. Call it?", visible(&call)))
+        });
+        Box::pin(async move { asked.await.unwrap_or(false) })
+    }
 }
 
 /// Runs something that needs servers. An interrupt ends it and us at once; the guards end the servers.

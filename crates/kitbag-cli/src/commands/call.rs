@@ -1,12 +1,13 @@
 //! `kitbag call`: one tool, called once.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use kitbag::execute::{CallResult, Repair};
 use kitbag::kit::speaks_of;
 use kitbag::names::lookup::Found;
 use kitbag::shape::View;
-use kitbag::{ErrorKind, Kitbag, Manner, ServerName, Size, ToolCall, UserId};
+use kitbag::{CallOptions, ErrorKind, Kitbag, ServerName, Size, ToolCall, UserId};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -46,6 +47,9 @@ pub(crate) struct Args {
     /// Arguments as a JSON object; - reads them from standard input
     #[arg(long, value_name = "JSON")]
     args: Option<String>,
+    /// How long the call may take, such as 30s; within the limits
+    #[arg(long, value_name = "TIME", value_parser = crate::args::parse_time)]
+    timeout: Option<Duration>,
     /// Print the whole result, however large it is
     #[arg(long)]
     full: bool,
@@ -68,7 +72,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let user = setup.user.clone();
     live::block_on(async {
         let kit = live::start_for(context, setup, &args.tool);
-        live::settle(&kit, wait).await;
+        kit.wait_for_all(wait).await;
         let outcome = once(context, &kit, &user, args, base).await;
         let exit = match outcome {
             Ok(result) => result::show(context, &result, &folder),
@@ -97,7 +101,11 @@ async fn once(
     };
     let text = Value::Object(arguments).to_string();
     let done = follow(context, kit, &view, args, &text).await;
-    done.map_err(|failure| failed(context, kit, &view, &args.tool, failure))
+    done.map_err(|failure| {
+        let failure = failed(context, &view, &args.tool, failure);
+        let failure = live::because_broken(context, kit, &args.tool, failure);
+        live::because_closed(context, &view, failure)
+    })
 }
 
 /// Makes the call and shows what is said while it runs.
@@ -116,8 +124,14 @@ async fn follow(
         // What becomes a file is not printed, and may be as large as it likes.
         (false, false) => Size::Texts,
     };
-    let manner = Manner { notes: Some(sender), meta: logs, size, ..Manner::default() };
-    let call = ToolCall { manner, ..ToolCall::new(&args.tool, text) };
+    let options = CallOptions {
+        notes: Some(sender),
+        meta: logs,
+        size,
+        timeout: args.timeout,
+        ..CallOptions::default()
+    };
+    let call = ToolCall { options, ..ToolCall::new(&args.tool, text) };
     let mut progress = Progress::new(context, &args.tool);
     let mut work = std::pin::pin!(kit.call_tool(view, call));
     let mut open = true;
@@ -139,7 +153,7 @@ async fn follow(
 }
 
 /// Why there is no result, as JSON and in words.
-fn failed(context: &mut Context, kit: &Kitbag, view: &View, name: &str, error: kitbag::Failure) -> Failure {
+fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure) -> Failure {
     if context.global.json {
         let server = error.server.as_ref().map(ServerName::as_str);
         let meta = json!({"server": server, "tool": error.tool, "code": error.code});
@@ -162,7 +176,7 @@ fn failed(context: &mut Context, kit: &Kitbag, view: &View, name: &str, error: k
         None => format!("{} ({})", error.message, error.kind.as_str()),
     };
     match error.kind {
-        ErrorKind::NotFound => unknown(context, kit, "call", name, message, near),
+        ErrorKind::NotFound => unknown(context, view, "call", name, message, near),
         ErrorKind::Ambiguous => Failure::new(Exit::NotFound, message).hint("use one of these names"),
         ErrorKind::InvalidArguments => {
             with_arguments(context, view, name, Failure::new(Exit::InvalidArguments, message))
@@ -178,7 +192,7 @@ fn failed(context: &mut Context, kit: &Kitbag, view: &View, name: &str, error: k
 
 /// That nobody has a name, and who could not be asked.
 pub(crate) fn nobody(view: &View, name: &str) -> String {
-    let away = view.snapshot().all_away().map(|(server, away)| format!("{server} is {}", away.why));
+    let away = view.away().map(|(server, away)| format!("{server} is {}", away.why));
     let away: Vec<String> = away.collect();
     let away = if away.is_empty() { String::new() } else { format!("; not connected: {}", away.join("; ")) };
     format!("no tool is called {name:?}{away}")
@@ -187,16 +201,15 @@ pub(crate) fn nobody(view: &View, name: &str) -> String {
 /// A name nobody here has: what may have been meant, or who may have it.
 pub(crate) fn unknown(
     context: &Context,
-    kit: &Kitbag,
+    view: &View,
     command: &str,
     name: &str,
     message: String,
     near: &[String],
 ) -> Failure {
     let flags = context.flags();
-    let snapshot = kit.snapshot();
-    let away = snapshot.all_away().next().is_some();
-    let meant = snapshot.all_away().any(|(server, _)| speaks_of(server, name));
+    let away = view.away().next().is_some();
+    let meant = view.away().any(|(server, _)| speaks_of(server, name));
     // The tool may well be one of a server that did not answer; `why` asks what is known.
     if meant || away && near.is_empty() && command != "why" {
         return Failure::new(Exit::Unavailable, message).hint("kitbag status");

@@ -55,7 +55,7 @@ fn setup(env: Env, url: &str) -> Result<Setup, Failure> {
 
 /// Makes the planned calls one after another. What an answer is worth is for the suite to say.
 async fn call_all(context: &mut Context, kit: &Kitbag, plan: &Plan) -> Exit {
-    let view = kit.local_view();
+    let view = kit.own_view();
     let mut exit = Exit::Done;
     for (name, arguments) in plan.calls(&view) {
         let arguments = Value::Object(arguments).to_string();

@@ -79,13 +79,15 @@ fn print(
     let servers: BTreeSet<&ServerName> = view.tools().iter().map(|shown| &shown.tool.server).collect();
     let mut rows = Vec::new();
     for server in servers.into_iter().filter(|server| only.is_empty() || only.contains(server)) {
-        let part = view.only(|shown| shown.tool.server == *server && shown.name.as_str() != READ_RESULT);
+        let own = server.clone();
+        let part = view.only(move |shown| shown.tool.server == own && shown.name.as_str() != READ_RESULT);
         if part.tools().is_empty() {
             continue;
         }
         if args.tools {
             for shown in part.tools() {
-                let one = part.only(|other| other.name == shown.name);
+                let name = shown.name.clone();
+                let one = part.only(move |other| other.name == name);
                 let tool = Some(shown.tool.name.to_string());
                 rows.push(row(kit, Some(server), tool, one, &forms, args.way));
             }
@@ -97,7 +99,8 @@ fn print(
         context.print_json(&as_json(&rows, &forms));
         return Ok(());
     }
-    let all = view.only(|shown| {
+    let only = only.to_vec();
+    let all = view.only(move |shown| {
         shown.name.as_str() != READ_RESULT && (only.is_empty() || only.contains(&shown.tool.server))
     });
     rows.push(row(kit, None, None, all, &forms, args.way));

@@ -100,7 +100,7 @@ fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
 
 /// What would keep a program from starting.
 fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault> {
-    let ResolvedLink::Stdio { command, cwd, env_file, .. } = link else { return Vec::new() };
+    let ResolvedLink::Stdio { command, cwd, .. } = link else { return Vec::new() };
     let at = |key: &str| spec.places.get(key).unwrap_or(&spec.origin.place).clone();
     let here = setup.env().cwd();
     let base = cwd.as_ref().map_or_else(|| here.to_owned(), |cwd| setup.env().path(cwd, here));
@@ -118,11 +118,6 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault
         let fault = Fault::error(FaultKind::MissingProgram, format!("{shown:?} cannot be found"));
         faults.push(fault.hint(how_to_get(command)).of(&spec.name).at(at("command")));
     }
-    if let Some(file) = env_file.as_ref().filter(|file| !setup.env().path(file, here).is_file()) {
-        let fault =
-            Fault::error(FaultKind::Unreadable, format!("the file of variables {file:?} does not exist"));
-        faults.push(fault.hint("mend the path").of(&spec.name).at(at("env_file")));
-    }
     faults
 }
 
@@ -138,7 +133,7 @@ fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failur
         let open = |id: &str| {
             asks_for(spec, id)
                 && setup.env().filled(&input_variable(id)).is_none()
-                && secrets.get(spec, id).is_none()
+                && secrets.get(&setup.user, spec, id).is_none()
         };
         for input in spec.inputs.iter().filter(|input| open(&input.id)) {
             let choices = if input.options.is_empty() {
@@ -152,7 +147,7 @@ fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failur
             if let Some(answer) =
                 answer.filter(|answer| input.options.is_empty() || input.options.contains(answer))
             {
-                Secrets::keep(&setup.folders, spec, &input.id, &Secret::new(answer))?;
+                Secrets::keep(&setup.folders, &setup.user, spec, &input.id, &Secret::new(answer))?;
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `kitbag logs`: what a server wrote beside the protocol, without secrets.
 
-use kitbag::connect::log_file;
+use kitbag::log_file;
 use serde_json::json;
 
 use super::servers::find;
@@ -20,7 +20,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let name = server_name(&args.server)?;
     let setup = context.setup()?;
     find(&setup, &name)?;
-    let file = log_file(&setup.folders.state.join("logs"), &name);
+    let file = log_file(&setup, &name);
     let text =
         std::fs::read(&file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();

@@ -1,10 +1,13 @@
 //! `kitbag prompt`: the tools as text, ready to be put into a prompt.
 
+use std::sync::Arc;
+
 use kitbag::model::Mode;
 use kitbag::present::markdown::{Examples, Grouping, system_form, user_form};
 use kitbag::present::native::Provider;
+use kitbag::shape::View;
 use kitbag::text::visible;
-use kitbag::{Kitbag, Options, UserId};
+use kitbag::{Kitbag, Options};
 use serde_json::json;
 
 use crate::context::Context;
@@ -53,18 +56,18 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let options = Options { wait: context.global.wait, eager: true, local, ..Options::default() };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
-        let printed = print(context, &kit, &user, args);
+        let view = live::view(context, &kit, &user);
+        let printed = view.and_then(|view| print(context, &kit, &view, args).map(|()| view));
         // A server that is away takes its tools along, never the prompt.
         context.faults(&faults);
         kit.close().await;
-        printed.map(|()| Exit::Done)
+        printed.map(|view| live::unless_closed(&view, Exit::Done))
     })
 }
 
-fn print(context: &mut Context, kit: &Kitbag, user: &UserId, args: &Args) -> Result<(), Failure> {
-    let view = live::view(context, kit, user)?;
+fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> Result<(), Failure> {
     let mut audience = match args.form {
-        Some(form) => form.audience(kit, &view, Way::default()),
+        Some(form) => form.audience(kit, view, Way::default()),
         None => kit.audience(view.agent(), Provider::OpenAiChat),
     };
     // What is to be printed is a text about every tool; where none is asked for, it is this one.
@@ -82,7 +85,7 @@ fn print(context: &mut Context, kit: &Kitbag, user: &UserId, args: &Args) -> Res
     if args.examples {
         audience.markdown.examples = Examples::Generated;
     }
-    let shown = kit.present(&view, &audience);
+    let shown = kit.present(view, &audience);
     let text = match args.wrapper {
         Some(Wrapper::System) => system_form(&shown.prompt),
         Some(Wrapper::User) => user_form(&shown.prompt),
@@ -98,5 +101,6 @@ fn print(context: &mut Context, kit: &Kitbag, user: &UserId, args: &Args) -> Res
         live::say_nothing_to_show(context, kit);
     }
     context.faults(&faults(&shown));
+    context.faults(view.faults());
     Ok(())
 }

@@ -42,7 +42,8 @@ fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Resul
         Found::None { near } => {
             let near: Vec<String> =
                 near.iter().filter_map(|at| Some(view.at(*at)?.name.to_string())).collect();
-            return Err(unknown(context, kit, "show", name, nobody(&view, name), &near));
+            let failure = unknown(context, &view, "show", name, nobody(&view, name), &near);
+            return Err(live::because_closed(context, &view, failure));
         }
     };
     let Some(shown) = shown else { return Ok(()) };

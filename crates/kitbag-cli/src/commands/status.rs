@@ -1,6 +1,6 @@
 //! `kitbag status`: how every server is, after giving each the time it may take.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use kitbag::connect::LinkState;
 use kitbag::text::{rfc3339, visible};
@@ -27,12 +27,14 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let kit = Kitbag::start(setup, Options::default());
         kit.wait(wait).await;
         print(context, &kit.status());
-        while args.watch && !context.is_broken() {
-            let before = summary(&kit.status());
-            while summary(&kit.status()) == before {
-                tokio::time::sleep(Duration::from_millis(200)).await;
+        let mut changes = kit.watch_status();
+        let mut before = summary(&kit.status());
+        while args.watch && !context.is_broken() && changes.changed().await.is_ok() {
+            let now = kit.status();
+            if summary(&now) != before {
+                before = summary(&now);
+                print(context, &now);
             }
-            print(context, &kit.status());
         }
         kit.close().await;
         Ok(Exit::Done)

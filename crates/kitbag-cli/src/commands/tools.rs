@@ -55,17 +55,22 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         Options { wait: context.global.wait, only: only.clone(), eager: true, local, ..Options::default() };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
-        let listed = list(context, &kit, &user, args, only.as_deref());
+        let listed = live::view(context, &kit, &user)
+            .and_then(|view| Ok((list(context, &kit, &view, args, only.as_deref())?, view)));
         if listed.is_ok() {
             context.faults(&faults);
         }
         kit.close().await;
         let is_misread = |fault: &Fault| fault.stage == Stage::Config && fault.severity == Severity::Error;
-        Ok(match listed? {
-            0 if faults.iter().any(is_misread) => Exit::Config,
-            0 if !faults.is_empty() => Exit::Unavailable,
-            _ => Exit::Done,
-        })
+        let (count, view) = listed?;
+        Ok(live::unless_closed(
+            &view,
+            match count {
+                0 if faults.iter().any(is_misread) => Exit::Config,
+                0 if !faults.is_empty() => Exit::Unavailable,
+                _ => Exit::Done,
+            },
+        ))
     })
 }
 
@@ -87,13 +92,12 @@ fn wanted(setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure
 fn list(
     context: &mut Context,
     kit: &Kitbag,
-    user: &kitbag::UserId,
+    view: &Arc<View>,
     args: &Args,
     only: Option<&[ServerName]>,
 ) -> Result<usize, Failure> {
-    let view = live::view(context, kit, user)?;
     if let Some(form) = args.form {
-        return Ok(print_as(context, kit, &view, form, args.way, only));
+        return Ok(print_as(context, kit, view, form, args.way, only));
     }
     let of_server = |row: &&Arc<Shown>| only.is_none_or(|only| only.contains(&row.tool.server));
     let mut rows: Vec<&Shown> = view.tools().iter().filter(of_server).map(AsRef::as_ref).collect();
@@ -102,10 +106,10 @@ fn list(
     }
     let count = rows.iter().filter(|row| is_theirs(row)).count();
     if context.global.json {
-        context.print_json(&rows.iter().map(|row| json::tool(&view, row)).collect());
+        context.print_json(&rows.iter().map(|row| json::tool(view, row)).collect());
     } else {
         rows.retain(|row| context.global.verbose || is_theirs(row));
-        print(context, &view, &rows);
+        print(context, view, &rows);
         if rows.is_empty() && kit.status().is_empty() {
             live::say_nothing_to_show(context, kit);
         }
@@ -123,9 +127,11 @@ fn print_as(
     way: Way,
     only: Option<&[ServerName]>,
 ) -> usize {
-    let is_asked = |shown: &Shown| only.is_none_or(|only| only.contains(&shown.tool.server));
-    let part = Arc::new(view.only(is_asked));
-    let view = if only.is_some() { &part } else { view };
+    let part = only.map(|only| {
+        let only = only.to_vec();
+        Arc::new(view.only(move |shown| only.contains(&shown.tool.server)))
+    });
+    let view = part.as_ref().unwrap_or(view);
     let shown = show(kit, view, form, way);
     let theirs = view.tools().iter().filter(|shown| is_theirs(shown)).count();
     if form.is_plain_gateway() {

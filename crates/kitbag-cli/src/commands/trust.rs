@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use kitbag::Setup;
 use kitbag::config::layers::{Server, State};
 use kitbag::registry::{Approval, Trust};
-use kitbag::text::{MASK, names_secret, redact_words, visible};
+use kitbag::text::{MASK, looks_secret, names_secret, redact_words, visible};
+use kitbag::{Secret, Setup};
 use serde_json::{Value, json};
 
 use super::servers::describe_for_review;
@@ -54,7 +54,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, Failure> {
     if context.global.json {
         let rows: Vec<Value> = held.iter().map(|row| json::server_for_review(row)).collect();
-        context.print_json(&json!({"held": rows, "settings": setup.held_settings().map(|approval| approval.file.to_string_lossy())}));
+        context.print_json(&json!({"held": rows, "settings": setup.held_settings().map(|held| held.approval.file.to_string_lossy())}));
         return Ok(Exit::Done);
     }
     if held.is_empty() && setup.held_settings().is_none() {
@@ -63,14 +63,14 @@ fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, 
     }
     let mut approvals = Vec::new();
     let ask = is_interactive() && !context.global.quiet;
-    if let Some(approval) = setup.held_settings() {
-        context.print(settings(&approval.file));
+    if let Some(held) = setup.held_settings() {
+        context.print(settings(&held.approval.file, &held.text));
         if ask && confirm("Approve these settings?") {
-            approvals.push(approval.clone());
+            approvals.push(held.approval.clone());
         }
     }
     for row in held {
-        context.print(describe_for_review(row));
+        context.print(describe_for_review(row) + &env_file(setup, row));
         if let Some(spec) = row.spec.as_ref().filter(|_| ask && confirm("Approve this server?")) {
             approvals.push(setup.approval(spec));
         }
@@ -99,10 +99,10 @@ fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) 
             let hint = format!("kitbag trust {} --from {}", row.name, row.origin.place.file.display());
             return Err(Failure::new(Exit::NotFound, message).hint(hint));
         }
-        context.remark(describe_plainly(row));
+        context.remark(describe_plainly(row) + env_file(setup, row).trim_end());
         approvals.extend(row.spec.as_ref().map(|spec| setup.approval(spec)));
     }
-    approvals.extend(setup.held_settings().filter(|_| wanted(SETTINGS)).cloned());
+    approvals.extend(setup.held_settings().filter(|_| wanted(SETTINGS)).map(|held| held.approval.clone()));
     if let Some(missing) =
         args.names.iter().find(|name| !approvals.iter().any(|approval| approval.server == **name))
     {
@@ -133,17 +133,27 @@ fn describe_plainly(row: &Server) -> String {
     format!("{} of {}{}", row.name, row.origin.place, lines.collect::<String>())
 }
 
-/// A folder's settings as they stand, secrets masked.
-fn settings(file: &Path) -> String {
-    let mut text = format!("{} {}\n", styled(DIM, "settings"), visible(&file.to_string_lossy()));
-    for line in std::fs::read_to_string(file).unwrap_or_default().lines() {
+/// What a server's file of variables gives to it: part of what is approved.
+fn env_file(setup: &Setup, row: &Server) -> String {
+    let variables = row.spec.as_ref().map(|spec| setup.env_file(spec, &row.layer)).unwrap_or_default();
+    let shown = |(name, value): (String, Secret)| {
+        let value = if names_secret(&name) || looks_secret(value.expose()) { MASK } else { value.expose() };
+        format!("  env_file.{} = {}\n", visible(&name), visible(value))
+    };
+    variables.into_iter().map(shown).collect()
+}
+
+/// A folder's settings as they were read, secrets masked.
+fn settings(file: &Path, text: &str) -> String {
+    let mut shown_text = format!("{} {}\n", styled(DIM, "settings"), visible(&file.to_string_lossy()));
+    for line in text.lines() {
         let shown = match line.split_once('=') {
             Some((key, _)) if names_secret(key.trim()) => format!("{key}= {MASK}"),
             _ => redact_words(line.split(' ')).join(" "),
         };
-        text += &format!("  {}\n", visible(&shown));
+        shown_text += &format!("  {}\n", visible(&shown));
     }
-    text
+    shown_text
 }
 
 fn as_json(approval: &Approval) -> Value {

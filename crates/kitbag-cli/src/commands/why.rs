@@ -58,7 +58,8 @@ fn once(
             if context.global.json {
                 context.print_json(&json!({"asked": name, "callable": false, "tools": [], "near": near}));
             }
-            return Err(unknown(context, kit, "why", name, nobody(&view, name), &near));
+            let failure = unknown(context, &view, "why", name, nobody(&view, name), &near);
+            return Err(live::because_closed(context, &view, failure));
         }
     };
     // A name that several tools have means none of them.
@@ -148,8 +149,17 @@ fn verdict(walk: &Walk) -> String {
             let hint = format!("{}kitbag logs {}\n", styled(DIM, "  try: "), visible(&walk.server));
             line(ODD, &format!("not callable now: {away}")) + &hint
         }
-        (None, None, name) => line(GOOD, &format!("callable as {}", name.as_deref().unwrap_or_default())),
+        (None, None, name) => {
+            line(GOOD, &format!("callable as {}", name.as_deref().unwrap_or_default())) + &bounds(walk)
+        }
     }
+}
+
+/// How long a call may take, and which key says so.
+fn bounds(walk: &Walk) -> String {
+    let Some(clocks) = walk.clocks else { return String::new() };
+    let text = format!("  a call may take {}, and be silent for {}", clocks.total, clocks.idle);
+    format!("{}\n", styled(DIM, text))
 }
 
 /// Every rule it came by.
@@ -193,6 +203,7 @@ fn as_json(walk: &Walk) -> Value {
         "unavailable": walk.away,
         "hint": walk.stop.as_ref().and_then(|stop| stop.hint.as_ref()),
         "stages": STAGES.iter().enumerate().map(stage).collect::<Vec<_>>(),
+        "timeout_ms": walk.clocks.map(|clocks| clocks.total.time.as_millis() as u64),
         "trail": walk.trail.iter().map(step).collect::<Vec<_>>(),
     })
 }

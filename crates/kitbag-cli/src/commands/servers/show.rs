@@ -1,9 +1,10 @@
 //! `kitbag servers show`.
 
 use kitbag::config::layers::Server;
+use kitbag::model::{Clock, Clocks};
 use kitbag::text::{nearest, visible};
 use kitbag::{ServerName, ServerSpec, Setup};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
@@ -21,16 +22,38 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     let row = find(&setup, &name)?;
     if context.global.json {
-        context.print_json(&json::server_in_full(row));
+        let mut value = json::server_in_full(row);
+        value["clocks"] = clocks_json(&setup, row);
+        context.print_json(&value);
         return Ok(Exit::Done);
     }
-    let mut text = describe(row);
+    let mut text = describe(row) + &clocks(&setup, row);
     for origin in &row.also {
         text += &format!("  {} {}\n", styled(DIM, "also in"), visible(&origin.place.to_string()));
     }
     context.print(text);
     context.faults(&row.faults);
     Ok(Exit::Done)
+}
+
+/// How long the server may take for each thing, and which key says so.
+fn clocks(setup: &Setup, row: &Server) -> String {
+    let Some(spec) = &row.spec else { return String::new() };
+    let all = Clocks::of(spec, &setup.limits);
+    format!(
+        "  clocks = connect {}, list {}, call {}, silence {}\n",
+        all.connect, all.list, all.total, all.idle
+    )
+}
+
+fn clocks_json(setup: &Setup, row: &Server) -> Value {
+    let Some(spec) = &row.spec else { return Value::Null };
+    let all = Clocks::of(spec, &setup.limits);
+    let clock = |clock: Clock| json!({"time_ms": clock.time.as_millis() as u64, "set_by": clock.set_by});
+    json!({
+        "connect": clock(all.connect), "list": clock(all.list),
+        "idle": clock(all.idle), "total": clock(all.total),
+    })
 }
 
 /// The row that counts for a name.

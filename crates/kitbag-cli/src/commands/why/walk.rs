@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use kitbag::catalog::{Rejected, Tool};
 use kitbag::connect::LinkState;
 use kitbag::kit::speaks_of;
+use kitbag::model::Clocks;
 use kitbag::names::Form;
 use kitbag::names::lookup::{Found, Lookup, Row};
 use kitbag::shape::{Outcome, Shown, Step, View};
@@ -29,6 +30,8 @@ pub(super) struct Walk {
     /// Why it cannot be called just now, though nothing is against it.
     pub(super) away: Option<String>,
     pub(super) trail: Vec<Step>,
+    /// How long a call of it may take.
+    pub(super) clocks: Option<Clocks>,
 }
 
 /// Where it ends, and why.
@@ -64,6 +67,7 @@ impl Walk {
             stop: None,
             away: None,
             trail: Vec::new(),
+            clocks: None,
         }
     }
 
@@ -110,14 +114,16 @@ impl Search<'_> {
             .map(|shown| ((&shown.tool.server, shown.tool.name.as_str()), shown.as_ref()))
             .collect();
         let of = |tool: &Tool| shown.get(&(&tool.server, tool.name.as_str())).copied();
-        let full = self.view.snapshot().names().table(Form::Full);
+        let names = self.view.snapshot().names();
+        let (full, short) = (names.table(Form::Full), names.table(Form::Short));
         let rows: Vec<(&Tool, Row)> = tools
             .into_iter()
             .filter_map(|tool| {
                 let full = full.name(&tool.server, &tool.name)?.clone();
                 let shown = of(tool).map_or(&full, |shown| &shown.name).clone();
+                let short = short.name(&tool.server, &tool.name).unwrap_or(&shown).clone();
                 let (server, own) = (tool.server.clone(), tool.name.clone());
-                Some((tool, Row { shown, full, server, tool: own }))
+                Some((tool, Row { shown, full, short, server, tool: own }))
             })
             .collect();
         let lookup = Lookup::new(rows.iter().map(|(_, row)| row.clone()));
@@ -180,10 +186,11 @@ impl Search<'_> {
             Some(agent) => format!("for the user {} and the agent {agent}", self.view.user()),
             None => format!("for the user {}", self.view.user()),
         };
-        let yes = if shown.tool.marks.approve { ", with a person's yes" } else { "" };
+        let yes = if shown.tool.marks.approve { ", after a person approves the call" } else { "" };
         walk.passed.push(who + yes);
+        walk.clocks = self.kit.clocks(&shown.tool.server);
         walk.trail.clone_from(&shown.trail);
-        if let Err(error) = shown.input(self.kit.limits()) {
+        if let Err(error) = shown.input(&self.kit.limits()) {
             return walk.stopped(None, &format!("its schema cannot be used: {error}"), None);
         }
         walk.listed = self.view.tools().iter().any(|row| std::ptr::eq(row.as_ref(), shown));
