@@ -216,6 +216,10 @@ fn events_are_written_as_they_happen() {
     let pid = peer.child.id();
     peer.end();
     let events = fs::read_to_string(&path).unwrap();
+    let (greeted, events): (Vec<&str>, Vec<&str>) =
+        events.split_inclusive('\n').partition(|line| line.starts_with("greeted "));
+    assert!(greeted.len() == 1 && greeted[0].contains("\"capabilities\":{}"), "{greeted:?}");
+    let events = events.concat();
     let expected = format!("start {pid}\ninitialize\nlist\ncall count one_two\nexec one_two\nstdin-eof\n");
     assert_eq!(events, expected);
 

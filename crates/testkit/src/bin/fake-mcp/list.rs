@@ -35,7 +35,7 @@ pub(crate) fn paged<'a>(
     };
     let to = server.options.page.map_or(total, |page| total.min(from + page));
     let next = (to < total).then(|| format!("at-{to}"));
-    page(request.id, request.speech, (from..to).map(tool), next.as_deref())
+    scoped_page(request.id, request.speech, (from..to).map(tool), next.as_deref(), server.options.scope)
 }
 
 /// The definitions of the good server's own tools.
@@ -50,6 +50,17 @@ pub(crate) fn page<'a>(
     tools: impl Iterator<Item = Cow<'a, str>>,
     next: Option<&str>,
 ) -> Vec<u8> {
+    scoped_page(id, speech, tools, next, "public")
+}
+
+/// The same with who may keep it.
+fn scoped_page<'a>(
+    id: &str,
+    speech: Speech,
+    tools: impl Iterator<Item = Cow<'a, str>>,
+    next: Option<&str>,
+    scope: &str,
+) -> Vec<u8> {
     wire::result(id, speech, |line| {
         line.extend_from_slice(b"\"tools\":[");
         for (index, tool) in tools.enumerate() {
@@ -63,7 +74,7 @@ pub(crate) fn page<'a>(
             line.extend_from_slice(format!(",\"nextCursor\":{}", wire::quoted(next)).as_bytes());
         }
         if speech == Speech::Modern {
-            line.extend_from_slice(b",\"ttlMs\":60000,\"cacheScope\":\"public\"");
+            line.extend_from_slice(format!(",\"ttlMs\":60000,\"cacheScope\":\"{scope}\"").as_bytes());
         }
     })
 }

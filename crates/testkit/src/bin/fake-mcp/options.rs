@@ -22,6 +22,7 @@ fake-mcp: an MCP server over stdio for tests
   --no-tools                 says that it has none
   --pick NAME                that server's definitions, where FILE holds several servers
   --page N                   tools per page
+  --scope public|private     who may keep the list of a modern server (public)
   --start-delay MS           sleeps before it reads or writes anything
   --events FILE              appends a line per event
   --stderr TEXT              a line on stderr at start
@@ -87,6 +88,7 @@ pub(crate) struct Options {
     pub(crate) corpus: Option<PathBuf>,
     pub(crate) pick: Option<String>,
     pub(crate) page: Option<usize>,
+    pub(crate) scope: &'static str,
     pub(crate) start_delay: Duration,
     pub(crate) events: Option<PathBuf>,
     pub(crate) stderr: Option<String>,
@@ -107,6 +109,7 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         corpus: None,
         pick: None,
         page: None,
+        scope: "public",
         start_delay: Duration::ZERO,
         events: None,
         stderr: None,
@@ -157,6 +160,7 @@ impl Options {
             },
             "--pick" => self.pick = Some(value),
             "--page" => self.page = Some(number(&value)?).filter(|page| 0 < *page),
+            "--scope" => self.scope = scope(&value)?,
             "--start-delay" => self.start_delay = Duration::from_millis(number(&value)?),
             "--events" => self.events = Some(value.into()),
             "--stderr" => self.stderr = Some(value),
@@ -179,6 +183,14 @@ fn era(text: &str) -> Result<Era, String> {
         "modern" => Ok(Era::Modern),
         "both" => Ok(Era::Both),
         _ => Err(format!("unknown era {text}")),
+    }
+}
+
+fn scope(text: &str) -> Result<&'static str, String> {
+    match text {
+        "public" => Ok("public"),
+        "private" => Ok("private"),
+        _ => Err(format!("unknown scope {text}")),
     }
 }
 

@@ -160,7 +160,10 @@ impl Server {
             return;
         }
         match request.method {
-            "initialize" => self.events.note(&["initialize"]),
+            "initialize" => {
+                self.events.note(&["initialize"]);
+                self.events.note_exactly("greeted", request.raw_params());
+            }
             "server/discover" => self.events.note(&["discover"]),
             "subscriptions/listen" => self.events.note(&["listen"]),
             "tools/list" => self.events.note(&["list"]),
