@@ -31,5 +31,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             shell::cargo(&["run", "--release", "--package", "kitbag", "--example", example, "--"]);
         outcome = outcome.and(shell::run(cargo.args(sizes.iter().filter(|_| short))));
     }
-    outcome
+    if short { outcome } else { outcome.and(histories()) }
+}
+
+/// A thousand random histories against real servers; every change passes thirty of them with the other tests.
+fn histories() -> anyhow::Result<()> {
+    let args = ["test", "--package", "kitbag-cli", "--test", "it", "--", "live::histories", "--nocapture"];
+    shell::run(shell::cargo(&args).env("KITBAG_SOAK", "1"))
 }
