@@ -18,6 +18,7 @@ mod cuts;
 mod ends;
 mod eras;
 mod execute;
+mod histories;
 mod hooks;
 mod hostile_catalog;
 mod http;
@@ -35,10 +36,12 @@ mod refresh;
 mod reload;
 mod results;
 mod secrets;
+mod settings;
 mod shaping;
 mod shared;
 mod states;
 mod wire;
+mod world;
 
 pub(crate) use hosted::Hosted;
 

@@ -67,7 +67,7 @@ fn s1_10_every_failure_says_kind_cause_and_what_to_do() {
         }
     };
     check(&["x/ecko"], 5, &["not_found", "x/ecko", "mcp_x_echo"]);
-    check(&["gone/echo"], 4, &["not_found", "no-such-program-anywhere", "kitbag status"]);
+    check(&["gone/echo"], 4, &["unavailable", "no-such-program-anywhere", "kitbag logs gone"]);
     check(&["x/add", "a=one"], 7, &["invalid_arguments", "a: is string, expected number", "ARGUMENT"]);
     check(&["x/rpc_error", "code=-32050"], 1, &["server_error", "-32050", "kitbag logs x"]);
     check(&["x/sleep", "ms=600000"], 9, &["outcome_unknown", "no answer within", "before you call it again"]);

@@ -33,9 +33,11 @@ fn search() -> Farm {
         "outputSchema": {"type": "object", "properties": {"hits": {"type": "array"}}},
         "annotations": {"readOnlyHint": true, "openWorldHint": true},
     }]));
-    farm.house.put(
-        "kit/config/kitbag.toml",
-        r#"
+    farm.settings(SEARCH);
+    farm
+}
+
+const SEARCH: &str = r#"
 [servers.x]
 category = "finding"
 read_only = ["search"]
@@ -45,10 +47,7 @@ name = "find"
 args.query = { rename = "text" }
 args.api_key = { pin = "PLANTED-SECRET-VALUE" }
 args.limit = { default = 5 }
-"#,
-    );
-    farm
-}
+"#;
 
 #[test]
 fn show_says_everything_about_a_tool() {
@@ -88,6 +87,9 @@ fn show_as_json_has_more_keys_than_tools() {
     assert_eq!(shown["examples"].as_array().unwrap().len(), 1);
     let example = shown["example"].as_str().unwrap().to_owned();
     let words: Vec<&str> = example.split(' ').skip(1).collect();
+    // Nobody sits there to approve of it; without that rule it runs.
+    farm.house.run(&words).fails(6, "approval");
+    farm.settings(&SEARCH.replace("approve", "# approve"));
     let answer = farm.house.run(&words).exits(0).out;
     assert!(answer.contains("PLANTED-SECRET-VALUE") && answer.contains("\"query\""), "{example}: {answer}");
     farm.is_empty();

@@ -26,6 +26,15 @@ impl Dice {
         Self(seed)
     }
 
+    /// The same rolls for the same seed, unlike those of the next one.
+    pub(super) fn seeded(seed: u64) -> Self {
+        let mut dice = Self((seed + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        for _ in 0..8 {
+            dice.roll(2);
+        }
+        dice
+    }
+
     pub(super) fn roll(&mut self, sides: usize) -> usize {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;

@@ -195,7 +195,7 @@ async fn s3_15_one_link_can_be_ended_without_the_others() {
     let farm = Farm::of("a", &["--fault", "s13"]);
     farm.add("b", &[]);
     let kit = farm.open(calm()).await;
-    kit.on("a").stop();
+    kit.stop(&kitbag::ServerName::parse("a").unwrap()).await.unwrap();
     kit.reaches("a", LinkState::Stopped).await;
     let error = kit.ask("a", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
     assert_eq!(error.kind, kitbag::ErrorKind::Unavailable, "{error}");

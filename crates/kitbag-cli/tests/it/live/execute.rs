@@ -177,7 +177,7 @@ async fn s3_20_results_stand_in_the_order_of_their_calls_and_failures_stay_alone
     let mut limits = calm();
     limits.wait_idle = Duration::from_secs(2);
     let kit = farm.open(limits).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let calls = [
         ("mcp_x_sleep", r#"{"ms":300}"#),
         ("mcp_x_sleep", r#"{"ms":600000}"#),
@@ -221,7 +221,7 @@ async fn s3_20_no_more_calls_are_in_flight_than_the_server_may_have() {
     farm.add("y", &[]);
     farm.settings("[servers.x]\nconcurrency = 3");
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let link = kit.on("x");
     let most = std::sync::atomic::AtomicUsize::new(0);
     let slow = kit.call_all(&view, (0..12).map(|_| ToolCall::new("mcp_x_sleep", r#"{"ms":200}"#)).collect());

@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 use crate::house::{BINARY, House};
 
 /// Marks every process of one farm, guards too.
-const MARK: &str = "LIVE_FARM";
+pub(super) const MARK: &str = "LIVE_FARM";
 
 pub(crate) struct Farm {
     pub(crate) house: House,
@@ -57,6 +57,11 @@ impl Farm {
 
     /// The same, with further keys in its entry.
     pub(crate) fn add_with(&self, name: &str, args: &[&str], keys: &Value) {
+        self.enter(name, self.entry(name, args, keys));
+    }
+
+    /// The entry of a fake server that keeps this diary, for whichever file.
+    pub(crate) fn entry(&self, name: &str, args: &[&str], keys: &Value) -> Value {
         let events = self.diary(name);
         let mut all = vec!["--events", events.to_str().unwrap()];
         all.extend(args);
@@ -65,7 +70,7 @@ impl Farm {
             entry[key] = value.clone();
         }
         entry["env"][MARK] = self.house.at("").into();
-        self.enter(name, entry);
+        entry
     }
 
     /// Adds an entry as it is.

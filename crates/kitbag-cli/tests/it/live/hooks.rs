@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use kitbag::execute::{Block, Flow, Hook, HookFuture, Meta, Outgoing};
-use kitbag::{CallResult, ErrorKind, Failure, Kitbag, Manner, Options, ToolCall};
+use kitbag::{CallOptions, CallResult, ErrorKind, Failure, Kitbag, Options, ToolCall};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -81,10 +81,10 @@ async fn s3_22_hooks_rewrite_arguments_and_meta_and_see_results_in_order() {
         let kit = open(&farm, vec![one, two]).await;
         let meta = RawValue::from_string(r#"{"given":true}"#.to_owned()).unwrap();
         let intent = ToolCall {
-            manner: Manner { meta: Some(&meta), ..Manner::default() },
+            options: CallOptions { meta: Some(&meta), ..CallOptions::default() },
             ..ToolCall::new("mcp_x_raw_echo", r#"{"a": 1,"secret":"s"}"#)
         };
-        let result = kit.call_tool(&kit.local_view(), intent).await.unwrap();
+        let result = kit.call_tool(&kit.own_view(), intent).await.unwrap();
         assert_eq!(member(first(&result), "arguments"), r#"{"a":1,"added":{"by":1}}"#, "{era}");
         let arrived: Value = serde_json::from_str(&member(first(&result), "_meta")).unwrap();
         assert_eq!(

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use kitbag::catalog::Tool;
 use kitbag::connect::LinkState;
+use kitbag::execute::{Approval, ApprovalFuture, Approver};
 use kitbag::shape::{Authorize, Decision, View};
 use kitbag::text::is_hidden;
 use kitbag::{ErrorKind, Fault, Kitbag, Options, UserId};
@@ -56,7 +57,7 @@ async fn t20_no_hidden_character_reaches_a_model_and_the_original_stays() {
     for (fault, original) in [("c02", "\u{e0001}"), ("c02:escaped", "\u{e0001}"), ("c03", "\u{1b}[2J")] {
         let farm = Farm::of("x", &["--fault", fault]);
         let kit = farm.open(calm()).await;
-        let view = kit.local_view();
+        let view = kit.own_view();
         assert!(names(&view).contains(&"mcp_x_plain".to_owned()), "{fault}: {:?}", names(&view));
         for text in shown(&kit, &view) {
             is_plain(&text);
@@ -124,7 +125,7 @@ async fn t22_names_that_collide_reach_their_own_server_and_tool() {
     for names in ["full", "short", "bare"] {
         farm.settings(&format!("[present]\nnames = '{names}'"));
         kit.reload().await.unwrap();
-        let view = kit.local_view();
+        let view = kit.own_view();
         let theirs: Vec<_> =
             view.tools().iter().filter(|shown| shown.tool.server.as_str() != "local").collect();
         let distinct: BTreeSet<&str> = theirs.iter().map(|shown| shown.name.as_str()).collect();
@@ -155,6 +156,15 @@ impl Authorize for ByName {
     }
 }
 
+/// A person who approves of everything.
+struct Yes;
+
+impl Approver for Yes {
+    fn approve(&self, _: Approval) -> ApprovalFuture<'_> {
+        Box::pin(async { true })
+    }
+}
+
 #[tokio::test]
 async fn t23_lying_annotations_change_no_decision() {
     let mut seen = Vec::new();
@@ -163,9 +173,10 @@ async fn t23_lying_annotations_change_no_decision() {
         let once = farm.house.at("once");
         farm.add("x", &["--fault", fault, "--cut", "request:kill", "--once", &once]);
         farm.settings("[servers.x]\napprove = ['look']\nread_only = ['look']");
-        let options = Options { permit: Some(Arc::new(ByName)), ..farm.options(calm()) };
+        let (permit, approver) = (Some(Arc::new(ByName) as _), Some(Arc::new(Yes) as _));
+        let options = Options { permit, approver, ..farm.options(calm()) };
         let kit = farm.open_with(options).await;
-        let view = kit.local_view();
+        let view = kit.own_view();
         let tools: BTreeMap<String, String> = view
             .tools()
             .iter()
@@ -190,7 +201,7 @@ async fn t23_lying_annotations_change_no_decision() {
 async fn t24_s4_12_a_broken_definition_costs_itself_alone() {
     let farm = Farm::of("x", &["--fault", "c06"]);
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let listed: Vec<String> =
         names(&view).into_iter().filter_map(|name| Some(name.strip_prefix("mcp_x_")?.to_owned())).collect();
     for name in [
@@ -246,7 +257,7 @@ async fn t25_schema_bombs_harm_nobody_and_a_tree_is_a_tree() {
     let began = Instant::now();
     let kit = farm.open(calm()).await;
     kit.reaches("x", LinkState::Ready).await;
-    let all = names(&kit.local_view());
+    let all = names(&kit.own_view());
     let listed = began.elapsed();
     for name in ["tree", "slow_pattern", "look_around", "plain"] {
         assert!(all.contains(&format!("mcp_x_{name}")), "{name}: {all:?} {:?}", kit.faults());

@@ -120,13 +120,13 @@ async fn s3_16_a_new_token_reconnects_and_keeps_the_names() {
     };
     with("the-first-one");
     let kit = hosted.farm.open(calm()).await;
-    let before = names(&kit.local_view());
+    let before = names(&kit.own_view());
     assert!(before.contains(&"mcp_x_add".to_owned()), "{before:?}");
     with("the-second-one");
     kit.reload().await.unwrap();
     kit.reaches("x", LinkState::Ready).await;
     kit.ask("x", "add", json!({"a": 1, "b": 1})).await.unwrap();
-    assert_eq!(names(&kit.local_view()), before);
+    assert_eq!(names(&kit.own_view()), before);
     let last = hosted.requests("x").pop().unwrap();
     assert!(last.contains("the-second-one"), "{last}");
     assert_eq!(hosted.farm.count("x", "session"), 2);

@@ -40,7 +40,7 @@ async fn says(kit: &Kitbag, view: &View, name: &str) -> String {
 async fn s3_21_local_tools_live_in_the_same_catalog() {
     let farm = Farm::of("x", &[]);
     let kit = open(&farm, vec![local("greet")]).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     assert!(names(&view).contains(&"greet".to_owned()) && names(&view).contains(&"mcp_x_add".to_owned()));
     for name in ["greet", "mcp_local_greet", "local/greet", "Greet"] {
         let result = kit.call(name, r#"{"a":"1"}"#).await.unwrap();
@@ -132,7 +132,7 @@ async fn t22_forms_mixed_in_one_view_do_not_meet_in_one_name() {
     farm.add_echo("x", &tool("y"));
     farm.settings("[servers.a]\nnames = 'bare'\n[servers.x]\nnames = 'short'");
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let all = names(&view);
     assert_eq!(all.len(), 3);
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{all:?}");

@@ -10,7 +10,7 @@ use kitbag::present::native::{Provider, encode};
 use kitbag::present::text::Calls;
 use kitbag::present::{Asked, Audience, Intent, Presentation};
 use kitbag::shape::View;
-use kitbag::{Kitbag, Manner, Options, Outcome, ServerName};
+use kitbag::{CallOptions, Kitbag, Options, Outcome, ServerName};
 use serde_json::{Value, json};
 
 use super::farm::Use as _;
@@ -34,10 +34,10 @@ fn asked(view: &View, shown: &Presentation, tool: &str, arguments: &Value) -> As
 
 /// Shows a fresh view, lets a model call, and does what it wants.
 async fn turn(kit: &Kitbag, mode: Mode, tool: &str, arguments: Value) -> (Asked, Outcome) {
-    let view = kit.local_view();
+    let view = kit.own_view();
     let shown = kit.present(&view, &openai(mode));
     let asked = asked(&view, &shown, tool, &arguments);
-    let outcome = kit.run(&view, &asked.intent, Manner::default()).await;
+    let outcome = kit.run(&view, &asked.intent, CallOptions::default()).await;
     (asked, outcome)
 }
 
@@ -77,7 +77,7 @@ async fn s1_4_s1_16_execute_connects_by_itself_and_says_so_before() {
     farm.settings("[servers.cold]\nlazy = true\n");
     let kit = farm.open(calm()).await;
     assert_eq!(farm.count("cold", "start"), 0, "nothing was needed yet");
-    let view = kit.local_view();
+    let view = kit.own_view();
     let shown = kit.present(&view, &openai(Mode::Gateway));
     assert_eq!(shown.gateways.len(), 1, "a server nobody has asked yet has its gateway");
     let execute = json!({"action": "execute", "tool_name": "add", "tool_inputs": {"a": 1, "b": 1}});
@@ -87,7 +87,8 @@ async fn s1_4_s1_16_execute_connects_by_itself_and_says_so_before() {
     let status: Arc<dyn Fn(_) + Send + Sync> = Arc::new(move |status: kitbag::present::gateway::Status| {
         ear.lock().unwrap().push(status.to_string());
     });
-    let outcome = kit.run(&view, &asked.intent, Manner { status: Some(status), ..Manner::default() }).await;
+    let outcome =
+        kit.run(&view, &asked.intent, CallOptions { status: Some(status), ..CallOptions::default() }).await;
     assert_eq!(outcome.typed(), Typed::Text("2".into()), "{outcome:?}");
     let expected = ["Connecting to MCP server 'cold'…", "Executing 'add' on MCP server 'cold'…"];
     assert_eq!(*heard.lock().unwrap(), expected);
@@ -126,7 +127,7 @@ async fn s1_14_a_gateway_stays_while_its_server_is_away_and_comes_back() {
     slow.restart_first = Duration::from_millis(700);
     slow.restart_most = Duration::from_millis(700);
     let kit = farm.open(slow).await;
-    let before = kit.present(&kit.local_view(), &openai(Mode::Gateway));
+    let before = kit.present(&kit.own_view(), &openai(Mode::Gateway));
     // Two lives in a row that end at once make it wait before the next.
     let fails = json!({"action": "execute", "tool_name": "add", "tool_inputs": {"a": 1, "b": 1}});
     for _ in 0..3 {
@@ -136,7 +137,7 @@ async fn s1_14_a_gateway_stays_while_its_server_is_away_and_comes_back() {
     let x = ServerName::parse("x").unwrap();
     let gone = until(Duration::from_secs(20), || kit.snapshot().away(&x).is_some()).await;
     assert!(gone, "{:?}", kit.link(&x).unwrap().status());
-    let away = kit.present(&kit.local_view(), &openai(Mode::Gateway));
+    let away = kit.present(&kit.own_view(), &openai(Mode::Gateway));
     assert_eq!(away.tools.to_string(), before.tools.to_string(), "a prompt cache survives it");
     let reason = |shown: &Presentation, at: usize| shown.gateways[at].unavailable.clone();
     assert!(reason(&away, 0).is_some_and(|away| away.since.is_some()), "{:?}", away.gateways);
@@ -145,7 +146,7 @@ async fn s1_14_a_gateway_stays_while_its_server_is_away_and_comes_back() {
     assert_eq!(told(&kit, Mode::Gateway, "mcp_y", fine).await, "4", "the other one does not care");
     kit.reaches("x", LinkState::Ready).await;
     let back = until(Duration::from_secs(20), || kit.snapshot().away(&x).is_none()).await;
-    assert!(back && reason(&kit.present(&kit.local_view(), &openai(Mode::Gateway)), 0).is_none());
+    assert!(back && reason(&kit.present(&kit.own_view(), &openai(Mode::Gateway)), 0).is_none());
     farm.close(kit).await;
 }
 
@@ -169,13 +170,15 @@ async fn s1_19_filters_bind_what_a_gateway_lists_and_runs() {
 async fn s1_6_a_gateway_lists_what_there_is_now() {
     let farm = Farm::of("x", &["--fault", "c15"]);
     let kit = farm.open(calm()).await;
-    let old = kit.local_view();
+    let old = kit.own_view();
     let mut changes = kit.changes();
     kit.call("mcp_x_add_tool", "{}").await.unwrap();
     tokio::time::timeout(Duration::from_secs(30), changes.next()).await.unwrap();
     // The turn began with an older view; the list is of now.
     let list = Intent::ListTools { server: "x".into(), query: Some("added_1".into()), page: 1 };
-    let Outcome::Listed(listing) = kit.run(&old, &list, Manner::default()).await else { panic!("no list") };
+    let Outcome::Listed(listing) = kit.run(&old, &list, CallOptions::default()).await else {
+        panic!("no list")
+    };
     assert_eq!(listing.total, 1);
     let execute = json!({"action": "execute", "tool_name": "added_1", "tool_inputs": {"argument_1": "v"}});
     assert!(told(&kit, Mode::Gateway, "mcp_x", execute).await.contains('v'));
@@ -228,7 +231,7 @@ async fn s0_11_s0_12_s0_17_a_model_that_only_writes_text_calls_tools() {
     let say = async |text: &str| {
         let decoded = shown.decode_text(&view, text, Calls::First);
         let last = decoded.intents.last().unwrap();
-        let outcome = kit.run(&view, last, Manner::default()).await;
+        let outcome = kit.run(&view, last, CallOptions::default()).await;
         outcome.message(&decoded.notes).map(|message| (message.role, message.content))
     };
     let done = say("Let me see.\nTOOL: mcp_x_add {\"a\": 2, \"b\": 3}").await.unwrap();
@@ -272,7 +275,7 @@ async fn local_tools_follow_the_mode_as_those_of_servers_do() {
     assert_eq!(names(&brief), [kitbag::execute::READ_RESULT]);
     // What was told of in a text is called by a line of text.
     let decoded = brief.decode_text(&view, "TOOL: clock {}", Calls::First);
-    let outcome = kit.run(&view, &decoded.intents[0], Manner::default()).await;
+    let outcome = kit.run(&view, &decoded.intents[0], CallOptions::default()).await;
     assert!(!outcome.is_error(), "{outcome:?}");
     farm.close(kit).await;
 }
@@ -281,10 +284,10 @@ async fn local_tools_follow_the_mode_as_those_of_servers_do() {
 async fn s2_8_an_unchanged_catalog_is_shown_by_the_same_bytes_in_the_same_place() {
     let farm = Farm::of("x", &["--fault", "c15"]);
     let kit = farm.open(calm()).await;
-    let shown = || kit.present(&kit.local_view(), &openai(Mode::Native));
+    let shown = || kit.present(&kit.own_view(), &openai(Mode::Native));
     let first = shown();
     assert!(Arc::ptr_eq(&first, &shown()), "made once");
-    assert!(!Arc::ptr_eq(&first, &kit.present(&kit.local_view(), &openai(Mode::Markdown))));
+    assert!(!Arc::ptr_eq(&first, &kit.present(&kit.own_view(), &openai(Mode::Markdown))));
     let mut changes = kit.changes();
     kit.call("mcp_x_add_tool", "{}").await.unwrap();
     tokio::time::timeout(Duration::from_secs(30), changes.next()).await.unwrap();
@@ -302,7 +305,7 @@ async fn s2_11_every_definition_is_called_through_its_provider_and_arrives_as_it
         "properties": {"plain": {"type": "string"}, "odd key!": {"type": "integer"}}, "required": ["plain"]}}]);
     farm.add_echo("s", &odd);
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     for provider in Provider::ALL {
         let mut audience = kit.audience(view.agent(), provider);
         audience.native.strict = kitbag::present::native::Strict::WithinBudget;
@@ -325,7 +328,7 @@ async fn s2_11_every_definition_is_called_through_its_provider_and_arrives_as_it
             Provider::Generic => json!({"tool": "mcp_s_o", "arguments": arguments}),
         };
         let asked = shown.decode(&view, &reply);
-        let outcome = kit.run(&view, &asked[0].intent, Manner::default()).await;
+        let outcome = kit.run(&view, &asked[0].intent, CallOptions::default()).await;
         assert!(!outcome.is_error(), "{provider}: {outcome:?}");
         let arrived: Value = serde_json::from_str(farm.arrived("s").last().unwrap()).unwrap();
         assert_eq!(arrived, json!({"plain": "x", "odd key!": 7}), "{provider}");
@@ -354,7 +357,7 @@ async fn tokens_of_real_tools_stay_within_bounds() {
     let folder = format!("{}/../../testdata/tools", env!("CARGO_MANIFEST_DIR"));
     let request = kitbag::Request { env, catalog: Some(folder.into()), ..kitbag::Request::default() };
     let kit = Kitbag::start(kitbag::Setup::discover(&request).unwrap(), farm.options(calm()));
-    let view = kit.local_view();
+    let view = kit.own_view();
     let view = Arc::new(view.only(|shown| shown.name.as_str() != kitbag::execute::READ_RESULT));
     assert_eq!(view.tools().len(), 305);
     let count = kitbag::tokens::count;

@@ -25,11 +25,11 @@ async fn t29_a_bad_refresh_keeps_the_last_good_list_until_it_is_mended() {
         limits.wait_list = Duration::from_secs(1);
         let kit = farm.open(limits).await;
         kit.reaches("x", LinkState::Ready).await;
-        let before = names(&kit.local_view());
+        let before = names(&kit.own_view());
         assert_eq!(before.len(), 9, "{before:?}");
         kit.call("mcp_x_break_list", &json!({"how": how}).to_string()).await.unwrap();
         kit.reaches("x", LinkState::Degraded).await;
-        let view = kit.local_view();
+        let view = kit.own_view();
         assert_eq!(names(&view), before, "{how}");
         assert!(view.tools().iter().all(|shown| view.is_available(shown)), "{how}: it can still be called");
         let error = kit.on("x").status().error.unwrap();
@@ -40,11 +40,11 @@ async fn t29_a_bad_refresh_keeps_the_last_good_list_until_it_is_mended() {
         let unknown = kit.call("mcp_x_added_1", "{}").await.unwrap_err();
         assert_eq!(unknown.kind, ErrorKind::NotFound, "{how}");
         kit.call("mcp_x_mend_list", "{}").await.unwrap();
-        let whole = || names(&kit.local_view()).contains(&"mcp_x_added_1".to_owned());
+        let whole = || names(&kit.own_view()).contains(&"mcp_x_added_1".to_owned());
         assert!(until(LONG, whole).await, "{how}: {:?}", kit.on("x").status());
         kit.reaches("x", LinkState::Ready).await;
         assert_eq!(kit.on("x").status().error, None, "{how}");
-        assert_eq!((names(&kit.local_view()).len(), farm.count("x", "start")), (10, 1), "{how}");
+        assert_eq!((names(&kit.own_view()).len(), farm.count("x", "start")), (10, 1), "{how}");
         calls_work(&farm, &kit).await;
         farm.close(kit).await;
     }
@@ -56,11 +56,11 @@ async fn t29_what_is_remembered_is_the_last_good_list() {
     let farm = Farm::of("x", &["--fault", "c15", "--start-delay", "500"]);
     let kit = farm.open(calm()).await;
     kit.reaches("x", LinkState::Ready).await;
-    let before = names(&kit.local_view());
+    let before = names(&kit.own_view());
     kit.call("mcp_x_break_list", r#"{"how":"garbage"}"#).await.unwrap();
     kit.reaches("x", LinkState::Degraded).await;
     farm.close(kit).await;
     let kit = farm.start(calm());
-    assert_eq!(names(&kit.local_view()), before);
+    assert_eq!(names(&kit.own_view()), before);
     farm.close(kit).await;
 }

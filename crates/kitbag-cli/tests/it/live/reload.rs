@@ -35,7 +35,7 @@ async fn s2_8_only_the_changed_server_is_started_again() {
     assert_eq!((farm.count("same", "start"), farm.count("same", "list")), (1, 1));
     assert_ne!(pid(&kit, "other").await, other);
     assert_eq!(farm.count("other", "start"), 2);
-    assert!(until(LONG, || names(&kit.local_view()).contains(&"mcp_other_extra_0001".to_owned())).await);
+    assert!(until(LONG, || names(&kit.own_view()).contains(&"mcp_other_extra_0001".to_owned())).await);
     kit.lives("new").await;
     assert!(kit.link(&ServerName::parse("gone").unwrap()).is_none());
     let error = kit.call("mcp_gone_add", r#"{"a":1,"b":1}"#).await.unwrap_err();
@@ -114,9 +114,9 @@ async fn s2_8_rules_change_without_a_restart() {
         farm.settings(settings);
         kit.reload().await.unwrap();
         assert!(
-            names(&kit.local_view()).contains(&there.to_owned()),
+            names(&kit.own_view()).contains(&there.to_owned()),
             "{settings}: {:?}",
-            names(&kit.local_view())
+            names(&kit.own_view())
         );
         assert_eq!(first(&kit.call(there, r#"{"message":"hi"}"#).await.unwrap()), "hi", "{settings}");
         assert_eq!(kit.call(not_there, "{}").await.unwrap_err().kind, ErrorKind::NotFound, "{settings}");
@@ -132,7 +132,7 @@ async fn s2_8_a_reload_disturbs_no_call_to_a_server_that_stays() {
     let farm = Farm::of("x", &[]);
     farm.add("y", &[]);
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let slow = kit.call_tool(&view, kitbag::ToolCall::new("mcp_x_sleep", r#"{"ms":600}"#));
     let change = async {
         assert!(until(LONG, || farm.count("x", "call sleep") == 1).await);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use kitbag::execute::{CallResult, READ_RESULT};
 use kitbag::model::AgentRules;
-use kitbag::{ErrorKind, Failure, Kitbag, Limits, Manner, Size, ToolCall, Transport, UserId};
+use kitbag::{CallOptions, ErrorKind, Failure, Kitbag, Limits, Size, ToolCall, Transport, UserId};
 use serde_json::{Value, json};
 
 use super::{Farm, calm, first};
@@ -136,7 +136,7 @@ async fn s3_13_odd_results_end_at_once_each_in_its_way() {
             let done = kit.call(&format!("mcp_x_{tool}"), "{}").await;
             assert_eq!(told(&done), expected, "{tool}: {done:?}");
         }
-        assert_eq!(kit.local_view().tools().len(), ODD.len() + 1);
+        assert_eq!(kit.own_view().tools().len(), ODD.len() + 1);
         assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
         let twice = kit.call("mcp_x_image_twice", "{}").await.unwrap();
         let picture = &twice.structured.as_ref().unwrap()["picture"];
@@ -178,10 +178,10 @@ async fn t27_a_large_result_comes_in_part_and_the_rest_by_page() {
     let farm = Farm::of("x", &["--fault", "c10"]);
     let kit = farm.open(small()).await;
     let whole = ToolCall {
-        manner: Manner { size: Size::Whole, ..Manner::default() },
+        options: CallOptions { size: Size::Whole, ..CallOptions::default() },
         ..ToolCall::new("mcp_x_huge", r#"{"size":123457}"#)
     };
-    let whole = kit.call_tool(&kit.local_view(), whole).await.unwrap();
+    let whole = kit.call_tool(&kit.own_view(), whole).await.unwrap();
     assert_eq!((first(&whole).len(), &whole.meta.handle), (123_457, &None));
     let result = kit.call("mcp_x_huge", r#"{"size":123457}"#).await.unwrap();
     let handle = result.meta.handle.clone().unwrap();

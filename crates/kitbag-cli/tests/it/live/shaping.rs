@@ -147,7 +147,7 @@ async fn s3_6_schemas_edited_in_code_leave_the_wire_alone() {
 async fn s2_2_a_tool_is_named_for_agents_and_reached_by_any_of_its_names() {
     let farm = farm();
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let shown = view.tools().iter().find(|shown| shown.name.as_str() == FULL).unwrap();
     assert_eq!((shown.tool.server.as_str(), shown.tool.name.as_str()), ("mem-agent", "store_memory"));
     let ways = [FULL, "mem-agent/store_memory", "store_memory", "MCP_mem-agent_Store-Memory", "store-memory"];
@@ -175,7 +175,7 @@ async fn s3_9_prefix_and_source_tag_can_be_had_and_switched_off() {
     for (settings, name, tagged) in rows {
         farm.settings(settings);
         kit.reload().await.unwrap();
-        let view = kit.local_view();
+        let view = kit.own_view();
         let shown = view.tools().iter().find(|shown| shown.tool.name.as_str() == "read_file").unwrap();
         assert_eq!(shown.name.as_str(), name, "{settings}");
         assert_eq!(shown.tool.description.starts_with("[Filesystem MCP] Read"), tagged, "{settings}");
@@ -224,7 +224,7 @@ async fn s3_5_a_predicate_in_code_binds_calls() {
     let rules = Shaper::default().with(KeepIf(|tool: &Tool| tool.name.as_str() != "add"));
     let kit = farm.open_with(Options { rules: Arc::new(rules), ..farm.options(calm()) }).await;
     is_out_of_reach(&farm, &kit, &AgentRules::default()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let left = view.left_out().iter().find(|left| left.tool == "add").unwrap();
     assert_eq!(left.trail.last().unwrap().rule, "predicate");
     farm.close(kit).await;
@@ -305,7 +305,7 @@ async fn s1_19_what_is_denied_later_is_not_called_through_an_older_view() {
     let farm = Farm::of("x", &[]);
     let switch = Arc::new(Switch::default());
     let kit = farm.open_with(Options { permit: Some(switch.clone()), ..farm.options(calm()) }).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let add = || kit.call_tool(&view, ToolCall::new("mcp_x_add", r#"{"a":1,"b":2}"#));
     add().await.unwrap();
     switch.0.store(true, Ordering::Relaxed);
@@ -343,7 +343,7 @@ async fn s3_7_a_rule_that_fails_or_panics_costs_its_tool_alone() {
         tool.description.ends_with(" (seen)")
     })));
     let kit = farm.open_with(Options { rules, ..farm.options(calm()) }).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     let all = kit.snapshot().tools().count();
     assert_eq!(view.tools().len(), all - 3);
     let faults: Vec<String> = view.faults().iter().map(ToString::to_string).collect();
@@ -367,7 +367,7 @@ async fn a_rule_in_the_settings_that_cannot_work_costs_its_tool_and_says_what_wa
     let farm = farm();
     farm.settings("[servers.mem-agent.tools.store_memory.args.limt]\nrename = 'most'");
     let kit = farm.open(calm()).await;
-    let view = kit.local_view();
+    let view = kit.own_view();
     assert_eq!(names(&view), ["kitbag_read_result", "mcp_mem_agent_read_file"]);
     let fault = view.faults()[0].to_string();
     assert!(fault.contains("store_memory") && fault.contains("did you mean \"limit\"?"), "{fault}");

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kitbag::connect::LinkState;
-use kitbag::{ErrorKind, Kitbag};
+use kitbag::{ErrorKind, Kitbag, ServerName};
 use serde_json::{Value, json};
 
 use super::farm::Use as _;
@@ -12,13 +12,13 @@ use super::{Farm, calm, said, until};
 const LONG: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn s3_14_a_killed_server_is_started_again_as_it_is_configured_then() {
+async fn s3_14_f6_a_killed_server_is_started_again_as_it_was_given() {
     let farm = Farm::of("x", &[]);
     let mut limits = calm();
     limits.restart_first = Duration::from_secs(1);
     limits.steady = Duration::from_secs(600);
     let kit = farm.open(limits).await;
-    let before = kit.local_view();
+    let before = kit.own_view();
     assert!(before.tools().iter().all(|row| before.is_available(row)));
     // The first end is mended at once, the second after a pause.
     kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
@@ -27,19 +27,21 @@ async fn s3_14_a_killed_server_is_started_again_as_it_is_configured_then() {
     kit.reaches("x", LinkState::Ready).await;
     kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
     kit.reaches("x", LinkState::Reconnecting).await;
-    let away = kit.local_view();
+    let away = kit.own_view();
     assert_eq!(away.tools().len(), before.tools().len());
     let theirs = away.tools().iter().filter(|row| row.tool.server.as_str() == "x");
     assert!(theirs.clone().count() > 0);
     assert!(theirs.clone().all(|row| !away.is_available(row)), "away, and still listed");
     let status = kit.on("x").status();
     assert!(status.error.as_ref().is_some_and(|why| why.contains("signal 9")), "{status:?}");
-    // While it is down it is configured anew.
+    // Configured anew while it is down, it comes back as it was given, and is another once the files are read.
     farm.add("x", &["--tools", "7"]);
     let reply = kit.ask("x", "add", json!({"a": 2, "b": 3})).await.unwrap();
     assert_eq!(said(&reply), "5");
-    assert!(until(LONG, || kit.local_view().tools().len() == before.tools().len() + 7).await);
     assert_eq!(kit.on("x").status().restarts, 2);
+    assert_eq!(kit.own_view().tools().len(), before.tools().len());
+    kit.reload().await.unwrap();
+    assert!(until(LONG, || kit.own_view().tools().len() == before.tools().len() + 7).await);
     farm.close(kit).await;
 }
 
@@ -85,7 +87,7 @@ async fn s4_9_every_state_is_reached() {
         kit.reaches(name, state.unwrap()).await;
     }
     kit.on("stopped").settled().await;
-    kit.on("stopped").stop();
+    kit.stop(&ServerName::parse("stopped").unwrap()).await.unwrap();
     kit.reaches("stopped", LinkState::Stopped).await;
     for row in kit.status() {
         assert_eq!(row.status.state.as_str(), row.name, "{:?}", row.status);
@@ -100,18 +102,21 @@ async fn s4_9_every_state_is_reached() {
 
 #[tokio::test]
 async fn s4_10_a_server_lost_later_fails_its_own_calls_only() {
-    let farm = Farm::of("a", &[]);
+    let farm = Farm::new();
+    let program = farm.house.path("fake-copy");
+    std::fs::copy(testkit::bin("fake-mcp"), &program).unwrap();
+    farm.add_with("a", &[], &json!({"command": program}));
     farm.add("b", &[]);
     let mut limits = calm();
     limits.wait_agent = Duration::from_millis(500);
     let kit = farm.open(limits).await;
     kit.lives("a").await;
     // Gone for good: not even its program is there any more.
-    farm.add_with("a", &[], &json!({"command": "no-such-program-anywhere"}));
+    std::fs::remove_file(&program).unwrap();
     kit.ask("a", "die", json!({"how": "kill"})).await.unwrap_err();
     let error = kit.ask("a", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::Unavailable, "{error}");
-    assert!(error.message.contains("no-such-program-anywhere"), "{error}");
+    assert!(error.message.contains("fake-copy"), "{error}");
     kit.lives("b").await;
     farm.close(kit).await;
 }

@@ -1,0 +1,186 @@
+//! f25 and f74: a name means the same wherever the same files are, and never another server's tool because its own
+//! is slow.
+
+use std::time::Duration;
+
+use kitbag::connect::LinkState;
+use kitbag::{ErrorKind, Kitbag, Request, Setup};
+use serde_json::json;
+
+use super::super::farm::{Use as _, first};
+use super::super::{Farm, calm};
+use super::listed;
+
+const BARE: &str = "[present]\nnames = 'bare'\n";
+const HI: &str = r#"{"message":"hi"}"#;
+
+/// A farm with two servers that have the same tools, each started after so many milliseconds.
+fn two(delays: [&str; 2]) -> Farm {
+    let farm = Farm::new();
+    for (name, delay) in ["a", "b"].into_iter().zip(delays) {
+        farm.add(name, &["--start-delay", delay]);
+    }
+    farm.settings(BARE);
+    farm
+}
+
+/// Every name and whose tool it is.
+fn owned(kit: &Kitbag) -> Vec<String> {
+    let view = kit.own_view();
+    let mut all: Vec<String> = view
+        .tools()
+        .iter()
+        .map(|shown| format!("{} {}/{}", shown.name, shown.tool.server, shown.tool.name))
+        .collect();
+    all.sort();
+    all
+}
+
+#[tokio::test]
+async fn f25_bare_names_do_not_depend_on_who_is_first() {
+    let mut seen = Vec::new();
+    for delays in [["0", "0"], ["700", "0"], ["0", "700"]] {
+        let farm = two(delays);
+        let kit = farm.open(calm()).await;
+        seen.push(owned(&kit));
+        farm.close(kit).await;
+        // What was given stays, whoever is first the next time.
+        let other = two(["0", "0"]);
+        let names = farm.house.text("kit/config/names.json");
+        other.house.put("kit/config/names.json", &names);
+        let kit = other.open(calm()).await;
+        assert_eq!(&owned(&kit), seen.last().unwrap());
+        other.close(kit).await;
+        assert_eq!(
+            other.house.text("kit/config/names.json"),
+            names,
+            "a file that people keep does not flicker"
+        );
+    }
+    assert_eq!(seen[0], seen[1], "a is slow");
+    assert_eq!(seen[0], seen[2], "b is slow");
+}
+
+#[tokio::test]
+async fn f25_what_was_seen_under_other_files_changes_no_name() {
+    let farm = Farm::of("elsewhere", &[]);
+    farm.settings(BARE);
+    let kit = farm.open(calm()).await;
+    farm.close(kit).await;
+    assert!(farm.house.text("kit/config/names.json").contains("elsewhere"));
+    // Named files begin without names, and leave none behind.
+    let before = farm.house.text("kit/config/names.json");
+    farm.house.put("named/kitbag.toml", BARE);
+    let entry = farm.entry("here", &[], &json!({"name": "here"}));
+    farm.house.put("named/here.json", entry.to_string());
+    let configs = vec![farm.house.path("named")];
+    for _ in 0..2 {
+        let request = Request { env: farm.env(), configs: configs.clone(), ..Request::default() };
+        let kit = Kitbag::start(Setup::discover(&request).unwrap(), farm.options(calm()));
+        kit.wait(Duration::from_secs(60)).await;
+        assert!(listed(&kit.own_view()).contains(&"echo".to_owned()), "{:?}", listed(&kit.own_view()));
+        farm.close(kit).await;
+        let named = farm.house.at("named");
+        let tools = farm.house.run(&["tools", "--config", &named, "--json"]).exits(0).json();
+        let mut names = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap());
+        assert!(names.any(|name| name == "echo"), "{tools}");
+    }
+    assert_eq!(farm.house.text("kit/config/names.json"), before);
+}
+
+#[tokio::test]
+async fn f25_names_are_shown_and_freed() {
+    let farm = Farm::of("old", &[]);
+    farm.settings(BARE);
+    let open = async || {
+        let kit = farm.open(calm()).await;
+        let names = owned(&kit);
+        farm.close(kit).await;
+        names
+    };
+    assert!(open().await.contains(&"echo old/echo".to_owned()));
+    farm.remove("old");
+    farm.add("new", &[]);
+    // It is kept for whoever had it.
+    assert!(!open().await.contains(&"echo new/echo".to_owned()));
+    let rows = farm.house.run(&["names", "--json"]).exits(0).json();
+    let row = rows.as_array().unwrap().iter().find(|row| row["name"] == "echo").unwrap();
+    assert_eq!((&row["server"], &row["configured"]), (&json!("old"), &json!(false)), "{row}");
+    assert!(farm.house.run(&["names"]).exits(0).out.contains("echo"));
+    farm.house.run(&["names", "free", "ecko"]).fails(5, "ecko");
+    // The new one is named after it was freed, but what it was given meanwhile is its own.
+    farm.house.run(&["names", "free", "--removed"]).exits(0);
+    farm.house.run(&["names", "free", "new/echo"]).exits(0);
+    assert!(open().await.contains(&"echo new/echo".to_owned()));
+    farm.house.run(&["names", "--config", "."]).fails(2, "--config");
+}
+
+/// One has had its names before the other came; then it is slow and nothing of it is remembered.
+async fn cold(args: &[&str]) -> Farm {
+    let farm = Farm::of("a", &[]);
+    farm.settings(BARE);
+    let kit = farm.open(calm()).await;
+    assert!(owned(&kit).contains(&"echo a/echo".to_owned()), "{:?}", owned(&kit));
+    farm.close(kit).await;
+    farm.add("a", args);
+    farm.add("b", &[]);
+    std::fs::remove_dir_all(farm.house.path("kit/cache")).unwrap();
+    farm
+}
+
+#[tokio::test]
+async fn f74_a_bare_name_waits_for_its_server() {
+    let farm = cold(&["--start-delay", "1500"]).await;
+    let kit = farm.start(calm());
+    // The other one is there long before.
+    kit.reaches("b", LinkState::Ready).await;
+    assert_eq!(first(&kit.call("echo", HI).await.unwrap()), "hi");
+    assert_eq!((farm.count("a", "call echo"), farm.count("b", "call echo")), (1, 0));
+    farm.close(kit).await;
+    farm.house.run(&["call", "echo", "message=hi"]).exits(0);
+    assert_eq!((farm.count("a", "call echo"), farm.count("b", "call echo")), (2, 0));
+}
+
+#[tokio::test]
+async fn f74_a_bare_name_reaches_nobody_else_when_its_server_never_comes() {
+    let farm = cold(&["--fault", "s05"]).await;
+    let mut limits = calm();
+    limits.wait_agent = Duration::from_millis(500);
+    let kit = farm.start(limits);
+    kit.reaches("b", LinkState::Ready).await;
+    let error = kit.call("echo", HI).await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Ambiguous, "{error}");
+    assert!(error.for_model().contains("mcp_b_echo"), "how it is reached: {}", error.for_model());
+    assert_eq!(farm.count("b", "call echo"), 0);
+    // By a name that is the other's own there is no doubt.
+    kit.call("b/echo", HI).await.unwrap();
+    assert_eq!(farm.count("b", "call echo"), 1);
+    farm.close(kit).await;
+    farm.house.run(&["call", "echo", "message=hi", "--wait", "500ms"]).fails(5, "ambiguous");
+    assert_eq!(farm.count("b", "call echo"), 1);
+}
+
+/// One server's short form is another one's own name of a tool.
+#[tokio::test]
+async fn f74_a_short_form_is_not_taken_for_another_servers_tool() {
+    let definition = json!([{"name": "good_echo", "inputSchema": {"type": "object"}}]);
+    for args in [&[][..], &["--start-delay", "1000"], &["--fault", "s05"]] {
+        let farm = Farm::of("good", args);
+        farm.add_echo("x", &definition);
+        let mut limits = calm();
+        if args.contains(&"s05") {
+            limits.wait_agent = Duration::from_millis(500);
+        }
+        let kit = farm.start(limits);
+        kit.reaches("x", LinkState::Ready).await;
+        let error = kit.call("good_echo", HI).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Ambiguous, "{args:?}: {error}");
+        assert_eq!(farm.count("x", "call good_echo"), 0, "{args:?}");
+        kit.call("mcp_x_good_echo", HI).await.unwrap();
+        assert_eq!(farm.count("x", "call good_echo"), 1);
+        farm.close(kit).await;
+        // The same by the command line.
+        farm.house.run(&["call", "good_echo", "message=hi", "--wait", "3s"]).fails(5, "ambiguous");
+        assert_eq!(farm.count("x", "call good_echo"), 1, "{args:?}");
+    }
+}

@@ -1,0 +1,167 @@
+//! f5: a server's question goes to the person of the call that caused it, or to nobody.
+
+use std::sync::{Arc, Mutex};
+
+use kitbag::connect::{Answer, Ask, Question, Responder};
+use kitbag::{CallOptions, CallResult, Kitbag, Options, ToolCall};
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use super::super::farm::{Use as _, first};
+use super::super::{Farm, calm, said, until};
+use super::{LONG, open_for, pid};
+
+const ROOTS: &str = r#"{"what":"roots"}"#;
+const HOUR: &str = r#"{"ms":3600000}"#;
+
+/// Answers for one person, and keeps who was asked for.
+#[derive(Default)]
+struct Person(Mutex<Vec<String>>);
+
+impl Person {
+    fn heard(&self) -> Vec<String> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+impl Responder for Person {
+    fn answers(&self) -> &[Ask] {
+        &[Ask::Roots]
+    }
+
+    fn answer(&self, question: Question) -> Answer<'_> {
+        self.0.lock().unwrap().push(question.user.to_string());
+        let roots = to_raw_value(&json!({"roots": [{"uri": "file:///mine"}]})).unwrap();
+        Box::pin(async move { Ok(roots) })
+    }
+}
+
+/// A call with a person behind it, or none.
+async fn call(kit: &Kitbag, tool: &str, arguments: &str, person: Option<&Arc<Person>>) -> CallResult {
+    let responder = person.map(|person| person.clone() as Arc<dyn Responder>);
+    let options = CallOptions { responder, ..CallOptions::default() };
+    kit.call_tool(&kit.own_view(), ToolCall { options, ..ToolCall::new(tool, arguments) }).await.unwrap()
+}
+
+/// Handles of ada and bob, who share one server that was told that roots can be asked for.
+async fn two(farm: &Farm) -> [Kitbag; 2] {
+    farm.settings("[users.ada]\n[users.bob]\n");
+    let options = || Options { answers: vec![Ask::Roots], ..farm.options(calm()) };
+    let both = [open_for(farm, "ada", options()).await, open_for(farm, "bob", options()).await];
+    assert_eq!(pid(&both[0], "x").await, pid(&both[1], "x").await, "one process");
+    both
+}
+
+/// Makes a call while another waits for its answer, which is then given up.
+async fn beside<T>(farm: &Farm, slow: impl Future<Output = CallResult>, work: impl Future<Output = T>) -> T {
+    let work = async {
+        assert!(until(LONG, || farm.count("x", "call sleep") == 1).await);
+        work.await
+    };
+    tokio::select! {
+        _ = slow => panic!("an hour is over"),
+        done = work => done,
+    }
+}
+
+#[tokio::test]
+async fn f5_a_call_without_a_person_is_not_answered_for_by_anothers() {
+    let farm = Farm::of("x", &["--era", "legacy"]);
+    let [ada, bob] = two(&farm).await;
+    let person = Arc::new(Person::default());
+    // Bob waits with a person behind him; it is ada's call that asks, and she has none.
+    let slow = call(&bob, "mcp_x_sleep", HOUR, Some(&person));
+    let asked = beside(&farm, slow, call(&ada, "mcp_x_ask", ROOTS, None)).await;
+    assert!(first(&asked).contains("-32601"), "{asked:?}");
+    assert_eq!(person.heard(), Vec::<String>::new());
+    bob.close().await;
+    farm.close(ada).await;
+}
+
+#[tokio::test]
+async fn f5_while_a_call_without_a_person_waits_nobody_is_asked() {
+    let farm = Farm::of("x", &["--era", "legacy"]);
+    let [ada, bob] = two(&farm).await;
+    let person = Arc::new(Person::default());
+    let slow = call(&ada, "mcp_x_sleep", HOUR, None);
+    let asked = beside(&farm, slow, call(&bob, "mcp_x_ask", ROOTS, Some(&person))).await;
+    assert!(first(&asked).contains("several callers wait"), "{asked:?}");
+    assert_eq!(person.heard(), Vec::<String>::new());
+    // Alone he is asked, in his own name.
+    assert!(until(LONG, || ada.on("x").in_flight() == 0).await);
+    let asked = call(&bob, "mcp_x_ask", ROOTS, Some(&person)).await;
+    assert!(first(&asked).contains("file:///mine"), "{asked:?}");
+    assert_eq!(person.heard(), ["bob"]);
+    bob.close().await;
+    farm.close(ada).await;
+}
+
+/// One program may answer for all its users by one object: that does not make them one person.
+#[tokio::test]
+async fn f5_one_responder_for_two_users_is_two_persons() {
+    let farm = Farm::of("x", &["--era", "legacy"]);
+    let [ada, bob] = two(&farm).await;
+    let desk = Arc::new(Person::default());
+    let slow = call(&ada, "mcp_x_sleep", HOUR, Some(&desk));
+    let asked = beside(&farm, slow, call(&bob, "mcp_x_ask", ROOTS, Some(&desk))).await;
+    assert!(first(&asked).contains("several callers wait"), "{asked:?}");
+    assert_eq!(desk.heard(), Vec::<String>::new());
+    assert!(until(LONG, || ada.on("x").in_flight() == 0).await);
+    // Two calls of one user are one person.
+    let farm_two = &farm;
+    let slow = call(&ada, "mcp_x_progress", r#"{"n":3600000,"ms":100}"#, Some(&desk));
+    let asking = async {
+        assert!(until(LONG, || farm_two.count("x", "call progress") == 1).await);
+        call(&ada, "mcp_x_ask", ROOTS, Some(&desk)).await
+    };
+    let asked = tokio::select! {
+        _ = slow => panic!("days are over"),
+        asked = asking => asked,
+    };
+    assert!(first(&asked).contains("file:///mine"), "{asked:?}");
+    assert_eq!(desk.heard(), ["ada"]);
+    bob.close().await;
+    farm.close(ada).await;
+}
+
+/// The newer protocol says which call a question belongs to, so others may wait.
+#[tokio::test]
+async fn f5_modern_questions_find_their_person_beside_others() {
+    let farm = Farm::of("x", &["--era", "modern"]);
+    let [ada, bob] = two(&farm).await;
+    let (hers, his) = (Arc::new(Person::default()), Arc::new(Person::default()));
+    let slow = call(&ada, "mcp_x_sleep", HOUR, Some(&hers));
+    let asked = beside(&farm, slow, call(&bob, "mcp_x_ask", ROOTS, Some(&his))).await;
+    assert!(first(&asked).contains("file:///mine"), "{asked:?}");
+    assert_eq!((hers.heard(), his.heard()), (vec![], vec!["bob".to_owned()]));
+    bob.close().await;
+    farm.close(ada).await;
+}
+
+/// What a server was told that may be asked for.
+async fn told(farm: &Farm, kit: &Kitbag, era: &str) -> Value {
+    if era == "legacy" {
+        let greeting = farm.events("x", "greeted").pop().unwrap();
+        let greeting: Value = serde_json::from_str(greeting.strip_prefix("greeted ").unwrap()).unwrap();
+        return greeting["capabilities"].clone();
+    }
+    let params = said(&kit.ask("x", "raw_echo", json!({})).await.unwrap());
+    let params: Value = serde_json::from_str(&params).unwrap();
+    params["_meta"]["io.modelcontextprotocol/clientCapabilities"].clone()
+}
+
+#[tokio::test]
+async fn f5_servers_are_told_what_callers_can_answer() {
+    for era in ["legacy", "modern"] {
+        let farm = Farm::of("x", &["--era", era]);
+        let options = Options { answers: vec![Ask::Roots, Ask::Sampling], ..farm.options(calm()) };
+        let able = farm.open_with(options).await;
+        assert_eq!(told(&farm, &able, era).await, json!({"roots": {}, "sampling": {}}), "{era}");
+        // Who can answer nothing has another link, on which nothing is offered.
+        let unable = farm.open(calm()).await;
+        assert_ne!(pid(&able, "x").await, pid(&unable, "x").await, "{era}");
+        assert_eq!(told(&farm, &unable, era).await, json!({}), "{era}");
+        unable.close().await;
+        farm.close(able).await;
+    }
+}
