@@ -7,6 +7,7 @@ use crate::{Usage, shell, unknown};
 
 const BENCHES: &[Bench] = &[
     Bench { name: "config", package: "kitbag", example: "bench_config" },
+    Bench { name: "world", package: "kitbag", example: "bench_world" },
     Bench { name: "catalog", package: "kitbag", example: "bench_catalog" },
     Bench { name: "present", package: "kitbag", example: "bench_present" },
     Bench { name: "connect", package: "kitbag", example: "bench_connect" },

@@ -16,14 +16,22 @@ mod mask;
 mod module_docs;
 mod paths;
 mod rust;
+mod settings_rows;
 mod size;
 mod stages;
 
 use rust::RustFile;
 
 /// One check per file of this folder.
-const CHECKS: &[fn(&House) -> Vec<Finding>] =
-    &[size::check, module_docs::check, stages::check, forbidden::check, machine::check, check_rows::check];
+const CHECKS: &[fn(&House) -> Vec<Finding>] = &[
+    size::check,
+    module_docs::check,
+    stages::check,
+    forbidden::check,
+    machine::check,
+    check_rows::check,
+    settings_rows::check,
+];
 
 /// Everything the checks look at, read once.
 struct House {

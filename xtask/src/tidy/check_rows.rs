@@ -38,7 +38,7 @@ fn check_row(row: &Row<'_>, functions: &BTreeMap<&str, (&str, usize)>) -> Vec<Fi
 }
 
 /// Every function of the project and where it is.
-fn functions(house: &House) -> BTreeMap<&str, (&str, usize)> {
+pub(super) fn functions(house: &House) -> BTreeMap<&str, (&str, usize)> {
     let mut found = BTreeMap::new();
     for file in &house.rust {
         for (index, line) in file.code.lines().enumerate() {
