@@ -181,6 +181,8 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure
         ErrorKind::InvalidArguments => {
             with_arguments(context, view, name, Failure::new(Exit::InvalidArguments, message))
         }
+        ErrorKind::ApprovalDenied => Failure::new(Exit::Held, message)
+            .hint("call it at a terminal, where you are asked, or change \"approve\" in kitbag.toml"),
         ErrorKind::OutcomeUnknown => Failure::new(Exit::OutcomeUnknown, message)
             .hint("look whether it was carried out before you call it again"),
         kind => {

@@ -73,22 +73,36 @@ pub enum Defaults {
 }
 
 /// A configured text, as written and taken apart.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Template {
     written: String,
     pieces: Vec<Piece>,
+    /// Whether it means just what is written.
+    plain: bool,
 }
+
+/// Most texts mean what is written; then their pieces need not be looked at. Whole configurations are compared.
+impl PartialEq for Template {
+    fn eq(&self, other: &Self) -> bool {
+        let is_plain = self.plain && other.plain;
+        self.written == other.written && (is_plain || self.pieces == other.pieces)
+    }
+}
+
+impl Eq for Template {}
 
 impl Template {
     /// A text and its pieces, as some dialect reads them.
     pub fn new(written: impl Into<String>, pieces: Vec<Piece>) -> Self {
-        Self { written: written.into(), pieces }
+        let written = written.into();
+        let plain = matches!(pieces.as_slice(), [Piece::Text(text)] if *text == written);
+        Self { written, pieces, plain }
     }
 
     /// A text without references.
     pub fn literal(text: impl Into<String>) -> Self {
         let text = text.into();
-        Self { pieces: vec![Piece::Text(text.clone())], written: text }
+        Self { pieces: vec![Piece::Text(text.clone())], written: text, plain: true }
     }
 
     /// A reference to one variable.
@@ -99,7 +113,7 @@ impl Template {
     /// `before`, then this text.
     pub fn after(self, before: &str) -> Self {
         let pieces = std::iter::once(Piece::Text(before.into())).chain(self.pieces).collect();
-        Self { written: format!("{before}{}", self.written), pieces }
+        Self::new(format!("{before}{}", self.written), pieces)
     }
 
     /// The text as it stands in the file. It may hold a secret.

@@ -93,6 +93,11 @@ impl Lookup {
     /// The tool a text means, as [`Lookup::find`] says, and by what kind of name.
     pub fn find_by(&self, text: &str) -> (Found, By) {
         if text.len() <= LONGEST_TEXT {
+            // Nearly every text is an exact shown name, and calls are made by it.
+            let mut shown = self.fitting(Way::Shown, text);
+            if let (Some(one), None) = (shown.next(), shown.next()) {
+                return (Found::One(one), By::Name);
+            }
             for (way, also) in TIERS {
                 let also = also.into_iter().flat_map(|way| self.fitting(way, text));
                 let mut fitting = self.fitting(way, text).chain(also);

@@ -207,6 +207,9 @@ impl Link {
 
     /// Starts it, if it was waiting for a need.
     pub(crate) fn want(&self) {
+        if *self.0.wanted.borrow() {
+            return;
+        }
         // Said here and not by the task: whoever looks next must not take it for one that nobody waits for.
         self.0.status.send_if_modified(|status| {
             let is_first = status.state == LinkState::Idle;

@@ -7,7 +7,7 @@ use kitbag_core::{Fault, ServerName, UserId};
 
 use super::{Inner, Kitbag};
 use crate::connect::{Lease, Link};
-use crate::roster::{Before, New, Opened, Phase, Switch};
+use crate::roster::{Before, New, Now, Opened, Phase, Switch};
 use crate::world::{InOrder, Makings, World};
 use crate::{Setup, SetupError};
 
@@ -31,6 +31,15 @@ pub enum ApplyError {
     /// What was asked for cannot be looked at.
     #[error(transparent)]
     Setup(#[from] SetupError),
+}
+
+/// The links of a new world.
+struct Relinked {
+    links: BTreeMap<ServerName, Arc<Opened>>,
+    /// Those that were not there before.
+    new: Vec<Arc<Opened>>,
+    /// Those in whose place others stand now.
+    replaced: Vec<Arc<Opened>>,
 }
 
 impl Kitbag {
@@ -125,48 +134,14 @@ impl Inner {
         };
         let world = Arc::new(World::compile(setup, &makings, &before.world));
         self.results.set_limits(&world.limits);
-        let mut links: Vec<(ServerName, Arc<Opened>)> = Vec::with_capacity(world.servers.len());
-        let mut before_links = InOrder::new(&before.links);
-        let mut new: Vec<Arc<Opened>> = Vec::new();
-        let mut replaced: Vec<Arc<Opened>> = Vec::new();
-        for (name, server) in &world.servers {
-            let known = before_links.get(name);
-            let is_same = |opened: &&Arc<Opened>| opened.runs(server);
-            if let Some(kept) = known.filter(is_same) {
-                // What changed may be what it lacked: a program that is there by now, a name that resolves again.
-                kept.link().revive();
-                if !server.lazy {
-                    kept.link().want();
-                }
-                let is_new = !Arc::ptr_eq(&kept.server, server);
-                links.push((name.clone(), if is_new { kept.under(server.clone()) } else { kept.clone() }));
-                continue;
-            }
-            replaced.extend(known.cloned());
-            let start = || Link::start(server.plan.clone(), &self.context);
-            let opened = Opened::new(Lease::take(server.key.clone(), start), server.clone());
-            if !server.lazy {
-                opened.link().want();
-            }
-            new.push(opened.clone());
-            links.push((name.clone(), opened));
-        }
-        let links: BTreeMap<ServerName, Arc<Opened>> = links.into_iter().collect();
+        let Relinked { links, new, replaced } = self.relink(&world, &before);
         let mut now_links = InOrder::new(&links);
-        let mut is_gone = |(name, _): &(&ServerName, &Arc<Opened>)| now_links.get(name).is_none();
-        let gone = before.links.iter().filter(|one| is_gone(one));
-        let gone: Vec<_> = gone.map(|(name, opened)| (name.clone(), opened.clone())).collect();
-        let as_new = |opened: &Arc<Opened>| {
-            let name = opened.link().name().clone();
-            let known = before.links.get(&name).map(|known| &known.server);
-            let is_same = known.is_some_and(|known| known.plan.is_same_server(&opened.server.plan));
-            let remembered = self.roster.recall(&opened.server, &world.limits);
-            New { name, remembered, before: if is_same { Before::Same } else { Before::Other } }
-        };
+        let gone = before.links.iter().filter(|(name, _)| now_links.get(name).is_none());
+        let gone: Vec<Arc<Opened>> = gone.map(|(_, opened)| opened.clone()).collect();
         let local = self.local_part(&world.local, &world.limits);
         self.roster.switch(Switch {
-            new: new.iter().map(as_new).collect(),
-            gone: gone.iter().map(|(name, _)| name.clone()).collect(),
+            new: new.iter().map(|opened| self.as_new(opened, &world, &before)).collect(),
+            gone: gone.iter().map(|opened| opened.link().name().clone()).collect(),
             links: Arc::new(links),
             phase: Phase::Open,
             local,
@@ -175,11 +150,49 @@ impl Inner {
         for opened in new {
             self.roster.follow(opened, self.stop.clone());
         }
-        let ending = replaced.iter().chain(gone.iter().map(|(_, opened)| opened));
-        let ending = ending.filter_map(|opened| opened.let_go()).collect();
+        let ending = replaced.iter().chain(&gone).filter_map(|opened| opened.let_go()).collect();
         // Ten thousand descriptions take longer to free than to compare, and nobody has to wait for that.
         self.tasks.spawn_blocking(move || drop(before));
         ending
+    }
+
+    /// A link for every server of a world: the one it has, where that still runs what the world says.
+    fn relink(&self, world: &World, before: &Now) -> Relinked {
+        let mut links: Vec<(ServerName, Arc<Opened>)> = Vec::with_capacity(world.servers.len());
+        let (mut new, mut replaced) = (Vec::new(), Vec::new());
+        let mut known = InOrder::new(&before.links);
+        for (name, server) in &world.servers {
+            let known = known.get(name);
+            let opened = match known.filter(|opened| opened.runs(server)) {
+                Some(kept) => {
+                    // What changed may be what it lacked: a program that is there by now.
+                    kept.link().revive();
+                    let is_same = Arc::ptr_eq(&kept.server, server);
+                    if is_same { kept.clone() } else { kept.under(server.clone()) }
+                }
+                None => {
+                    replaced.extend(known.cloned());
+                    let start = || Link::start(server.plan.clone(), &self.context);
+                    let opened = Opened::new(Lease::take(server.key.clone(), start), server.clone());
+                    new.push(opened.clone());
+                    opened
+                }
+            };
+            if !server.lazy {
+                opened.link().want();
+            }
+            links.push((name.clone(), opened));
+        }
+        Relinked { links: links.into_iter().collect(), new, replaced }
+    }
+
+    /// A server with another link than before, with what is known of its tools.
+    fn as_new(&self, opened: &Opened, world: &World, before: &Now) -> New {
+        let name = opened.link().name().clone();
+        let known = before.links.get(&name).map(|known| &known.server.plan);
+        let is_same = known.is_some_and(|known| known.is_same_server(&opened.server.plan));
+        let remembered = self.roster.recall(&opened.server, &world.limits);
+        New { name, remembered, before: if is_same { Before::Same } else { Before::Other } }
     }
 
     /// Takes no more calls; the links that nobody else holds.
