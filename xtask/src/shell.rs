@@ -2,13 +2,19 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::LazyLock;
 
 use anyhow::{Context, anyhow, bail};
 
-/// The folder of the workspace's `Cargo.toml`.
+/// The folder of the workspace's `Cargo.toml`: the one cargo runs this program for. A clone that shares its target
+/// folder with another may run what the other built, so the folder of the build counts only without cargo.
 pub(crate) fn root() -> &'static Path {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here)
+    static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        let run_for = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        let here = run_for.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        here.parent().unwrap_or(&here).to_owned()
+    });
+    &ROOT
 }
 
 /// The folder cargo builds into, known by where this program lies in it; with `--target` it is one higher.
