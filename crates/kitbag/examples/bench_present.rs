@@ -50,7 +50,7 @@ fn main() {
 fn again(parts: Vec<Part>) {
     let house = tempfile::tempdir().unwrap();
     let home = [("KITBAG_HOME".into(), house.path().into())];
-    let mut setup = Setup::from_specs(Env::new(home, house.path()), Vec::new());
+    let mut setup = Setup::empty(Env::new(home, house.path()));
     setup.catalog = parts;
     let kit = Kitbag::start(setup, Options::default());
     let view = kit.own_view();

@@ -244,9 +244,7 @@ impl Kitbag {
     /// files say.
     pub fn faults(&self) -> Vec<Fault> {
         let now = self.0.now();
-        // One that is started on first need is not missing.
-        let is_here = |state: LinkState| state.is_connected() || state == LinkState::Idle;
-        let away = now.links.values().filter(|opened| !is_here(opened.state())).map(|opened| Fault {
+        let away = now.links.values().filter(|opened| !opened.is_here()).map(|opened| Fault {
             stage: Stage::Connect,
             ..Fault::error(FaultKind::Unavailable, why(&opened.status())).of(opened.link().name())
         });
@@ -261,7 +259,7 @@ impl Kitbag {
                 Fault { stage: Stage::Catalog, ..fault.of(&part.server) }
             })
         });
-        let read = now.world.setup.faults().chain(&now.world.faults).chain(&self.0.names_faults).cloned();
+        let read = now.world.faults.iter().chain(&self.0.names_faults).cloned();
         away.chain(rejected).chain(read).collect()
     }
 

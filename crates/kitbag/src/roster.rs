@@ -70,6 +70,11 @@ impl Opened {
         if self.lease.is_released() { LinkState::Stopped } else { self.link().state() }
     }
 
+    /// Whether its server is connected, or will be on first need.
+    pub(crate) fn is_here(&self) -> bool {
+        !self.lease.is_released() && self.link().is_here()
+    }
+
     /// Whether its link is what a server is to be run by.
     pub(crate) fn runs(&self, server: &Arc<Server>) -> bool {
         let key = self.lease.key();
@@ -299,7 +304,7 @@ fn given_at_once(snapshot: Snapshot, naming: &Naming) -> Snapshot {
 
 /// Why the tools of a server cannot be called, if that is so.
 pub(crate) fn away(status: &Status) -> Option<Away> {
-    if status.state.is_connected() || status.state == LinkState::Idle {
+    if status.state.is_here() {
         return None;
     }
     let state = status.state.as_str();

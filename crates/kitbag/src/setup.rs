@@ -38,7 +38,7 @@ pub struct Request {
     pub user: Option<UserId>,
     /// Servers described in code: these and no others, also when there are none of them. Nothing else is looked
     /// at.
-    pub specs: Option<Vec<ServerSpec>>,
+    pub specs: Option<Vec<Arc<ServerSpec>>>,
     /// A folder of definitions of tools; with it nothing else is looked at, and nothing is started.
     pub catalog: Option<PathBuf>,
 }
@@ -189,13 +189,22 @@ impl Setup {
     /// assert_eq!(setup.used().count(), 1);
     /// # Ok::<(), kitbag::InvalidName>(())
     /// ```
-    pub fn from_specs(env: Env, specs: Vec<ServerSpec>) -> Self {
+    ///
+    /// Descriptions that two setups share are not compared when one takes the other's place:
+    /// keep an `Arc<ServerSpec>` of each where thousands of servers change one by one.
+    pub fn from_specs<Spec: Into<Arc<ServerSpec>>>(env: Env, specs: Vec<Spec>) -> Self {
+        let specs = specs.into_iter().map(Into::into).collect();
         let request = Request { env, specs: Some(specs), ..Request::default() };
         let folders = Folders::of(&request.env);
         let trust = Trust::load(&folders);
         let mut gathered = Gathered::new(&request.env, &folders, &trust, UserId::local());
         gathered.secrets = Secrets::load(&folders);
         gathered.described(&request)
+    }
+
+    /// No servers at all.
+    pub fn empty(env: Env) -> Self {
+        Self::from_specs(env, Vec::<ServerSpec>::new())
     }
 
     /// The same for a user.

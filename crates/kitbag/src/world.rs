@@ -90,7 +90,7 @@ pub(crate) struct World {
     pub(crate) local: ServerName,
     /// Names that operators wrote down: no other tool gets one of these.
     pub(crate) reserved: BTreeSet<ShownName>,
-    /// What is wrong with rules and times.
+    /// What is wrong with the files, with rules and with times.
     pub(crate) faults: Vec<Fault>,
 }
 
@@ -124,7 +124,8 @@ impl World {
             (Arc::new(limits.clone()), Arc::new(link_limits(limits)))
         };
         let may_share = same_limits && setup.same_values(&before.setup);
-        let mut servers: Vec<(ServerName, Arc<Server>)> = Vec::new();
+        // In order of name, as a rule: a map is made of that faster than by inserting.
+        let mut servers: Vec<(ServerName, Arc<Server>)> = Vec::with_capacity(before.servers.len());
         let mut known = InOrder::new(&before.servers);
         for row in setup.merged.servers.iter().filter(|row| row.state == State::Used && setup.switched_on) {
             let Some(spec) = &row.spec else { continue };
@@ -139,7 +140,8 @@ impl World {
             servers.push((spec.name.clone(), server));
         }
         let servers: BTreeMap<ServerName, Arc<Server>> = servers.into_iter().collect();
-        let faults = servers.values().flat_map(|server| server.faults.iter().cloned()).collect();
+        let faults =
+            setup.faults().chain(servers.values().flat_map(|server| &server.faults)).cloned().collect();
         fn last<T>(setup: &Setup, of: fn(&Settings) -> Option<T>) -> Option<T> {
             setup.settings.iter().rev().find_map(|(_, settings)| of(settings))
         }
@@ -201,7 +203,7 @@ impl Server {
     fn compile(
         setup: &Setup,
         row: &Row,
-        spec: &ServerSpec,
+        spec: &Arc<ServerSpec>,
         limits: &Limits,
         link_limits: &Arc<Limits>,
         makings: &Makings<'_>,
@@ -210,7 +212,7 @@ impl Server {
         faults.extend(Clocks::faults(spec, limits));
         let concurrency = spec.concurrency.map_or(limits.concurrency, |limit| limit.max(1) as usize);
         let plan = Plan {
-            spec: Arc::new(spec.clone()),
+            spec: spec.clone(),
             resolved: Arc::new(setup.resolve(spec, &row.layer)),
             owner: setup.is_own(row, spec).then(|| setup.user.clone()),
             clocks: Clocks::of(spec, limits),
@@ -229,8 +231,10 @@ impl Server {
     }
 
     /// Whether it was compiled from just this.
-    fn is_of(&self, row: &Row, spec: &ServerSpec) -> bool {
-        *self.plan.spec == *spec && self.layer == row.layer && self.user == row.user
+    fn is_of(&self, row: &Row, spec: &Arc<ServerSpec>) -> bool {
+        (Arc::ptr_eq(&self.plan.spec, spec) || self.plan.spec == *spec)
+            && self.layer == row.layer
+            && self.user == row.user
     }
 }
 
@@ -280,7 +284,7 @@ fn others(setup: &Setup) -> Vec<ServerStatus> {
             .map(|fault| fault.message.clone());
         Some(ServerStatus {
             name: row.name.clone(),
-            transport: row.spec.as_ref().map(ServerSpec::transport),
+            transport: row.spec.as_deref().map(ServerSpec::transport),
             status,
         })
     };

@@ -1,6 +1,7 @@
 //! `kitbag doctor`: everything that is wrong with the configuration, with its line and what to write.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use kitbag::config::layers::State;
 use kitbag::config::own::asks_for;
@@ -127,7 +128,7 @@ fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failur
         return Ok(());
     }
     let rows = setup.merged.servers.iter().filter(|row| row.state == State::Used);
-    let specs: Vec<ServerSpec> = rows.filter_map(|row| row.spec.clone()).collect();
+    let specs: Vec<Arc<ServerSpec>> = rows.filter_map(|row| row.spec.clone()).collect();
     for spec in &specs {
         let secrets = Secrets::load(&setup.folders);
         let open = |id: &str| {

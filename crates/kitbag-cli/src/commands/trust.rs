@@ -128,7 +128,7 @@ fn keep(context: &mut Context, setup: &Setup, approvals: &[Approval]) -> Result<
 
 /// What is about to be approved, for the record.
 fn describe_plainly(row: &Server) -> String {
-    let values = row.spec.iter().flat_map(kitbag::ServerSpec::shown_for_review);
+    let values = row.spec.as_deref().into_iter().flat_map(kitbag::ServerSpec::shown_for_review);
     let lines = values.map(|(key, value)| format!("\n  {key} = {value}"));
     format!("{} of {}{}", row.name, row.origin.place, lines.collect::<String>())
 }

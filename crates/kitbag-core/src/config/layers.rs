@@ -1,6 +1,7 @@
 //! Many documents, one set of servers. Later layers win; what loses is still listed, with the reason.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use super::document::{Document, Toggle};
 use crate::fault::{Fault, FaultKind, Severity};
@@ -109,7 +110,7 @@ pub struct Server {
     /// Where else the same thing stands.
     pub also: Vec<Origin>,
     /// The server, unless it is broken.
-    pub spec: Option<ServerSpec>,
+    pub spec: Option<Arc<ServerSpec>>,
     /// What is wrong or odd about it.
     pub faults: Vec<Fault>,
 }
@@ -142,7 +143,6 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
         for loaded in document.servers {
             let origin = Origin { dialect: document.dialect.id, place: loaded.place };
             let state = state(&layer, used, loaded.spec.as_ref(), &loaded.faults, is_approved);
-            let spec = loaded.spec;
             let say = match state {
                 State::Used | State::Disabled => Say::Counts,
                 // A mistake in a file that may decide hides what is below it; in any other it is only shown.
@@ -156,7 +156,7 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
                 state,
                 origin,
                 also: Vec::new(),
-                spec,
+                spec: loaded.spec.map(Arc::new),
                 faults: loaded.faults,
             };
             rows.push((say, row));
@@ -282,6 +282,7 @@ fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fau
             let reaches = layer.is_own() || row.layer <= *layer;
             let live = matches!(row.state, State::Used | State::Disabled);
             if let Some(spec) = row.spec.as_mut().filter(|_| reaches && live) {
+                let spec = Arc::make_mut(spec);
                 spec.enabled = toggle.enabled;
                 spec.places.insert("enabled", toggle.place.clone());
                 row.state = if toggle.enabled { State::Used } else { State::Disabled };
@@ -314,7 +315,7 @@ fn rank(state: State) -> u8 {
 impl Merged {
     /// The servers that are used, in order of name.
     pub fn used(&self) -> impl Iterator<Item = &ServerSpec> {
-        self.servers.iter().filter(|row| row.state == State::Used).filter_map(|row| row.spec.as_ref())
+        self.servers.iter().filter(|row| row.state == State::Used).filter_map(|row| row.spec.as_deref())
     }
 
     /// The row that counts for a name: used, switched off or broken before held, held before found.

@@ -1,7 +1,7 @@
 //! One server, kept alive: one task that starts it, watches it and starts it again, and calls that find it
 //! wherever it is in that.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -30,6 +30,8 @@ struct Inner {
     plan: Plan,
     context: Arc<LinkContext>,
     status: watch::Sender<Status>,
+    /// What the status says of being here, for whoever looks at thousands of links: no lock, no other memory.
+    is_here: AtomicBool,
     session: watch::Sender<Option<Arc<Session>>>,
     /// When this began, by both clocks: a call then needs to look at only one.
     born: (Instant, SystemTime),
@@ -61,6 +63,7 @@ impl Link {
             plan,
             context: context.clone(),
             status: watch::Sender::new(Status { keeping, ..Status::new(state) }),
+            is_here: AtomicBool::new(state.is_here()),
             session: watch::Sender::new(None),
             born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
@@ -99,6 +102,11 @@ impl Link {
     /// How it is, in one word.
     pub(crate) fn state(&self) -> LinkState {
         self.0.status.borrow().state
+    }
+
+    /// Whether it is connected, or will be on first need.
+    pub(crate) fn is_here(&self) -> bool {
+        self.0.is_here.load(Ordering::Acquire)
     }
 
     /// Whether nobody need wait for it: it is not started, or will not be connected soon.
@@ -171,7 +179,7 @@ impl Link {
 
     /// Lets one that gave up, or waits before it tries again, do so now.
     pub(crate) fn revive(&self) {
-        if matches!(self.state(), LinkState::Failed | LinkState::Reconnecting) {
+        if !self.is_here() && matches!(self.state(), LinkState::Failed | LinkState::Reconnecting) {
             self.0.revived.notify_one();
         }
     }
@@ -214,7 +222,7 @@ impl Link {
         self.0.status.send_if_modified(|status| {
             let is_first = status.state == LinkState::Idle;
             if is_first {
-                status.state = LinkState::Starting;
+                self.0.enter(status, LinkState::Starting);
             }
             is_first
         });
@@ -270,9 +278,15 @@ impl Inner {
             if status.state != state {
                 status.since = SystemTime::now();
             }
-            status.state = state;
+            self.enter(status, state);
             status.error = error.or(status.error.take());
         });
+    }
+
+    /// The one place where a link gets another state.
+    fn enter(&self, status: &mut Status, state: LinkState) {
+        status.state = state;
+        self.is_here.store(state.is_here(), Ordering::Release);
     }
 }
 

@@ -45,6 +45,11 @@ impl LinkState {
     pub fn is_connected(self) -> bool {
         matches!(self, Self::Ready | Self::Degraded)
     }
+
+    /// Whether a call could be made now, or after the start that it brings about.
+    pub(crate) fn is_here(self) -> bool {
+        self.is_connected() || self == Self::Idle
+    }
 }
 
 /// How a link is.

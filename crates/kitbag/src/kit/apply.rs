@@ -34,12 +34,15 @@ pub enum ApplyError {
 }
 
 /// The links of a new world.
+#[derive(Default)]
 struct Relinked {
-    links: BTreeMap<ServerName, Arc<Opened>>,
+    links: Arc<BTreeMap<ServerName, Arc<Opened>>>,
     /// Those that were not there before.
     new: Vec<Arc<Opened>>,
     /// Those in whose place others stand now.
     replaced: Vec<Arc<Opened>>,
+    /// Those whose servers are no longer used.
+    gone: Vec<Arc<Opened>>,
 }
 
 impl Kitbag {
@@ -53,7 +56,7 @@ impl Kitbag {
     /// # async fn example(kit: Kitbag, env: Env) -> Result<(), Box<dyn std::error::Error>> {
     /// let time = ServerSpec::program(ServerName::parse("time")?, "uvx", ["mcp-server-time"]);
     /// kit.apply(Setup::from_specs(env.clone(), vec![time])).await?;
-    /// kit.apply(Setup::from_specs(env, Vec::new())).await?; // and it is gone
+    /// kit.apply(Setup::empty(env)).await?; // and it is gone
     /// # Ok(())
     /// # }
     /// ```
@@ -134,15 +137,12 @@ impl Inner {
         };
         let world = Arc::new(World::compile(setup, &makings, &before.world));
         self.results.set_limits(&world.limits);
-        let Relinked { links, new, replaced } = self.relink(&world, &before);
-        let mut now_links = InOrder::new(&links);
-        let gone = before.links.iter().filter(|(name, _)| now_links.get(name).is_none());
-        let gone: Vec<Arc<Opened>> = gone.map(|(_, opened)| opened.clone()).collect();
+        let Relinked { links, new, replaced, gone } = self.relink(&world, &before);
         let local = self.local_part(&world.local, &world.limits);
         self.roster.switch(Switch {
             new: new.iter().map(|opened| self.as_new(opened, &world, &before)).collect(),
             gone: gone.iter().map(|opened| opened.link().name().clone()).collect(),
-            links: Arc::new(links),
+            links,
             phase: Phase::Open,
             local,
             world,
@@ -156,34 +156,46 @@ impl Inner {
         ending
     }
 
-    /// A link for every server of a world: the one it has, where that still runs what the world says.
+    /// A link for every server of a world: the one it has, where that still runs what the world says. The map is
+    /// the one before as long as nothing in it changes.
     fn relink(&self, world: &World, before: &Now) -> Relinked {
-        let mut links: Vec<(ServerName, Arc<Opened>)> = Vec::with_capacity(world.servers.len());
-        let (mut new, mut replaced) = (Vec::new(), Vec::new());
+        let mut relinked = Relinked { links: before.links.clone(), ..Relinked::default() };
         let mut known = InOrder::new(&before.links);
+        let mut found = 0;
         for (name, server) in &world.servers {
             let known = known.get(name);
-            let opened = match known.filter(|opened| opened.runs(server)) {
+            found += usize::from(known.is_some());
+            let kept = known.filter(|opened| opened.runs(server));
+            let changed = match kept {
                 Some(kept) => {
                     // What changed may be what it lacked: a program that is there by now.
                     kept.link().revive();
-                    let is_same = Arc::ptr_eq(&kept.server, server);
-                    if is_same { kept.clone() } else { kept.under(server.clone()) }
+                    (!Arc::ptr_eq(&kept.server, server)).then(|| kept.under(server.clone()))
                 }
                 None => {
-                    replaced.extend(known.cloned());
+                    relinked.replaced.extend(known.cloned());
                     let start = || Link::start(server.plan.clone(), &self.context);
                     let opened = Opened::new(Lease::take(server.key.clone(), start), server.clone());
-                    new.push(opened.clone());
-                    opened
+                    relinked.new.push(opened.clone());
+                    Some(opened)
                 }
             };
-            if !server.lazy {
+            if !server.lazy
+                && let Some(opened) = changed.as_ref().or(kept)
+            {
                 opened.link().want();
             }
-            links.push((name.clone(), opened));
+            if let Some(opened) = changed {
+                Arc::make_mut(&mut relinked.links).insert(name.clone(), opened);
+            }
         }
-        Relinked { links: links.into_iter().collect(), new, replaced }
+        if found < before.links.len() {
+            let is_gone = |name: &ServerName| !world.servers.contains_key(name);
+            let gone = before.links.iter().filter(|(name, _)| is_gone(name));
+            relinked.gone = gone.map(|(_, opened)| opened.clone()).collect();
+            Arc::make_mut(&mut relinked.links).retain(|name, _| !is_gone(name));
+        }
+        relinked
     }
 
     /// A server with another link than before, with what is known of its tools.

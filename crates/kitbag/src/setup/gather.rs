@@ -387,7 +387,7 @@ fn close_lost(merged: &mut Merged, lost: &[PathBuf]) {
         for row in merged.servers.iter_mut().filter(|row| Some(row.name.as_str()) == stem) {
             let reason = format!("what {} says about it cannot be read", file.display());
             if let Some(spec) = &mut row.spec {
-                spec.rules.closed.get_or_insert(reason);
+                Arc::make_mut(spec).rules.closed.get_or_insert(reason);
             }
         }
     }
@@ -398,7 +398,7 @@ fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Setti
     let mut faults = Vec::new();
     if let Some(reason) = &settings.all_servers {
         for spec in merged.servers.iter_mut().filter_map(|row| row.spec.as_mut()) {
-            spec.rules.closed.get_or_insert_with(|| reason.clone());
+            Arc::make_mut(spec).rules.closed.get_or_insert_with(|| reason.clone());
         }
     }
     for (name, over) in &settings.servers {
@@ -407,6 +407,7 @@ fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Setti
         let defined = merged.servers.iter().any(|row| row.name == *name);
         match counting.and_then(|index| merged.servers.get_mut(index)) {
             Some(Server { spec: Some(spec), state, .. }) => {
+                let spec = Arc::make_mut(spec);
                 spec.apply(&over.value);
                 *state = if spec.enabled { State::Used } else { State::Disabled };
                 spec.places.insert("settings", over.place.clone());

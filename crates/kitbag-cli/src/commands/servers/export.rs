@@ -85,7 +85,7 @@ fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, 
         let refused = |exit: Exit| {
             Failure::new(exit, format!("{name} is {} and cannot be exported", row.state.as_str()))
         };
-        match &row.spec {
+        match row.spec.as_deref() {
             Some(_) if row.state == State::Held => {
                 Err(refused(Exit::Held).hint(format!("kitbag trust {name}")))
             }

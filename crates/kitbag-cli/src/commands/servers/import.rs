@@ -83,7 +83,7 @@ fn preview(context: &mut Context, setup: &Setup, rows: &[&Server]) {
 fn take(context: &mut Context, registry: &Registry, rows: &[&Server]) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     let mut taken = Vec::new();
-    let specs: Vec<&ServerSpec> = rows.iter().filter_map(|row| row.spec.as_ref()).collect();
+    let specs: Vec<&ServerSpec> = rows.iter().filter_map(|row| row.spec.as_deref()).collect();
     for spec in specs {
         match registry.add(spec) {
             Ok(file) => taken.push((&spec.name, file)),

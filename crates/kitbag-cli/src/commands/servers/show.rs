@@ -72,12 +72,12 @@ pub(crate) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server
 
 /// A server's values, each with the place it stands in.
 pub(crate) fn describe(row: &Server) -> String {
-    describe_values(row, row.spec.iter().flat_map(ServerSpec::shown))
+    describe_values(row, row.spec.as_deref().into_iter().flat_map(ServerSpec::shown))
 }
 
 /// The same for somebody who decides whether it may run.
 pub(crate) fn describe_for_review(row: &Server) -> String {
-    describe_values(row, row.spec.iter().flat_map(ServerSpec::shown_for_review))
+    describe_values(row, row.spec.as_deref().into_iter().flat_map(ServerSpec::shown_for_review))
 }
 
 fn describe_values(row: &Server, values: impl Iterator<Item = (String, Value)>) -> String {
