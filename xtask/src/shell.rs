@@ -10,6 +10,7 @@ use anyhow::{Context, anyhow, bail};
 /// folder with another may run what the other built, so the folder of the build counts only without cargo.
 pub(crate) fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        #[expect(clippy::disallowed_methods, reason = "cargo tells it in no other way")]
         let run_for = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         let here = run_for.unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
         here.parent().unwrap_or(&here).to_owned()

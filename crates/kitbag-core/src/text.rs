@@ -23,6 +23,16 @@ pub use redact::{
 };
 pub use time::rfc3339;
 
+/// A text of at most this many bytes, with a sign where it was cut.
+pub fn cut(mut text: String, most: usize) -> String {
+    if most < text.len() {
+        let end = (0..=most).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
 /// Characters that take part in a text without showing: format characters (zero-width, bidirectional, tags,
 /// number signs of some scripts), line and paragraph separators, variation selectors, fillers, and code points
 /// that mean nothing to a reader (private use, noncharacters). Ordinary blanks and controls are not among them.

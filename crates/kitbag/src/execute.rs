@@ -17,11 +17,12 @@ mod approve;
 mod arguments;
 mod convert;
 mod failure;
+mod guarded;
 mod hook;
 mod outcome;
 mod record;
 mod results;
-mod run;
+mod weight;
 
 #[cfg(test)]
 mod tests;
@@ -33,9 +34,11 @@ pub use hook::{Flow, Hook, HookFuture, Outgoing};
 pub use outcome::Outcome;
 pub use record::Record;
 
-pub(crate) use record::Records;
+pub(crate) use arguments::{Ready, prepare};
+pub(crate) use convert::{Converted, convert, short};
+pub(crate) use guarded::{guarded, guarded_now, panicked};
+pub(crate) use record::{Records, Taken};
 pub(crate) use results::{Results, tool as read_result};
-pub(crate) use run::{Runner, not_found};
 
 /// The tool that reads the rest of a result.
 pub const READ_RESULT: &str = "kitbag_read_result";
@@ -70,7 +73,8 @@ pub struct CallOptions<'a> {
 impl CallOptions<'_> {
     pub(crate) fn say(&self, status: impl FnOnce() -> Status) {
         if let Some(listener) = &self.status {
-            listener(status());
+            let status = status();
+            guarded_now(|| listener(status));
         }
     }
 }

@@ -268,7 +268,7 @@ impl Kitbag {
     pub async fn close(&self) {
         let kit = &*self.0;
         for record in kit.records.recent() {
-            if let Some(link) = self.link(&record.server) {
+            if let Some(link) = record.server.as_ref().and_then(|server| self.link(server)) {
                 link.remark(&record.line());
             }
         }

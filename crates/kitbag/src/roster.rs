@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot};
+use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot, Tool};
+use kitbag_core::names::Form;
+use kitbag_core::shape::Shown;
 use kitbag_core::{Limits, ServerName};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -288,6 +290,17 @@ impl Roster {
             now.snapshot.part(name).is_some() || opened.link().is_given_up_or_idle()
         };
         naming.gathering = !now.links.iter().all(is_known);
+    }
+
+    /// Whether a tool may get another name than it is shown by as soon as every server has said what it has.
+    pub(crate) fn may_rename(&self, shown: &Shown) -> bool {
+        let naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let Tool { server, name, .. } = &shown.tool;
+        let is_held = |form: Form| naming.held.table(form).name(server, name) == Some(&shown.name);
+        let is_written_down = self.now.load().world.reserved.contains(&shown.name);
+        naming.gathering
+            && !is_written_down
+            && ![Form::Short, Form::Bare, Form::Full].into_iter().any(is_held)
     }
 
     /// The names there are, once they stay.

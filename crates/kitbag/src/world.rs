@@ -21,7 +21,7 @@ mod in_order;
 mod policy;
 
 pub(crate) use in_order::InOrder;
-pub(crate) use policy::{Permits, Policy};
+pub(crate) use policy::{Permits, Policy, Within};
 
 /// How one server is.
 #[derive(Clone, Debug)]

@@ -32,6 +32,7 @@ mod http_sessions;
 mod http_tls;
 mod local_tools;
 mod present;
+mod records;
 mod refresh;
 mod reload;
 mod results;

@@ -127,6 +127,10 @@ limits! {
     description: Bytes = 16 << 10, "the description of one tool";
     result: Bytes = 100 << 10, "the part of one result that is handed over at once; the rest can be read by page";
     result_ttl: Time = seconds(3600), "how long the rest of a result can be read";
+    results: Bytes = 256 << 20, "all results that wait to be read on, of all users; the oldest go first";
+    blocks: Items = 10_000, "pieces of content in one result; one with more is handed over as text";
+    remarks: Items = 20, "remarks about one result; more are counted";
+    error: Bytes = 8 << 10, "the words of one error of a server";
     schema_nodes: Items = 20_000, "values in the schema of one tool";
     schema_bytes: Bytes = 1 << 20, "text in the schema of one tool";
     schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";

@@ -120,6 +120,9 @@ impl Clash {
 /// What one agent may see, and how.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AgentRules {
+    /// By which name files describe it, if they do: what they say by then holds as well, so that rules somebody
+    /// keeps never show more than the files.
+    pub name: Option<String>,
     /// Globs over server names; none means all.
     pub servers: Vec<String>,
     /// Globs over `server/tool`; none means all.

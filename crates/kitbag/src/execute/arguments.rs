@@ -12,15 +12,15 @@ use serde_json::{Map, Value};
 use super::{Failure, Repair};
 
 /// Arguments that fit.
-pub(super) struct Ready<'a> {
-    pub(super) arguments: Map<String, Value>,
-    pub(super) coerced: Vec<Coercion>,
+pub(crate) struct Ready<'a> {
+    pub(crate) arguments: Map<String, Value>,
+    pub(crate) coerced: Vec<Coercion>,
     /// The same as text, as far as possible as it was written.
-    pub(super) text: Option<Cow<'a, str>>,
+    pub(crate) text: Option<Cow<'a, str>>,
 }
 
 /// Reads, coerces, validates, and turns back what rules changed. Nothing is sent unless all of it fits.
-pub(super) fn prepare<'a>(shown: &Shown, text: &'a str, limits: &Limits) -> Result<Ready<'a>, Failure> {
+pub(crate) fn prepare<'a>(shown: &Shown, text: &'a str, limits: &Limits) -> Result<Ready<'a>, Failure> {
     let tool = &shown.tool;
     let (mut given, text) =
         parse(text).map_err(|failure| failure.repair(Repair::Schema(Value::clone(&tool.input))))?;

@@ -2,12 +2,13 @@
 //! kept as it is and said.
 
 use base64::Engine as _;
-use kitbag_core::ErrorKind;
 use kitbag_core::text::{neutral, visible};
+use kitbag_core::{ErrorKind, Limits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
+use super::weight::{as_text, too_much};
 
 /// The most of a server's words in a sentence of ours.
 const SHORT: usize = 200;
@@ -52,7 +53,7 @@ impl Block {
     }
 
     /// How many bytes it takes.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         match self.as_text() {
             Some(text) => text.len(),
             None => self.0.to_string().len(),
@@ -60,19 +61,24 @@ impl Block {
     }
 
     /// Whether it holds data that is no text.
-    pub(super) fn is_file(&self) -> bool {
+    pub(crate) fn is_file(&self) -> bool {
         self.as_text().is_none() && self.data().is_some()
     }
 
     /// Data that stands in base64 in it.
-    pub(super) fn data(&self) -> Option<&str> {
-        let holder = if self.kind() == "resource" { &self.0["resource"] } else { &self.0 };
+    pub(crate) fn data(&self) -> Option<&str> {
+        let holder = match self.kind() {
+            "resource" => &self.0["resource"],
+            "image" | "audio" => &self.0,
+            // What merely calls itself data is bounded like any text.
+            _ => return None,
+        };
         holder.get("data").or_else(|| holder.get("blob"))?.as_str()
     }
 }
 
 /// A value with nothing hidden in its texts.
-pub(super) fn neutral_value(value: &Value) -> Value {
+pub(crate) fn neutral_value(value: &Value) -> Value {
     match value {
         Value::String(text) => neutral(text).into_owned().into(),
         Value::Array(items) => items.iter().map(neutral_value).collect(),
@@ -86,15 +92,18 @@ pub(super) fn neutral_value(value: &Value) -> Value {
 
 /// A result, taken apart.
 #[derive(Debug, Default)]
-pub(super) struct Converted {
-    pub(super) content: Vec<Block>,
-    pub(super) structured: Option<Value>,
-    pub(super) is_error: bool,
-    pub(super) notes: Vec<String>,
+pub(crate) struct Converted {
+    pub(crate) content: Vec<Block>,
+    pub(crate) structured: Option<Value>,
+    pub(crate) is_error: bool,
+    pub(crate) notes: Vec<String>,
 }
 
 /// Takes a result apart.
-pub(super) fn convert(raw: &RawValue) -> Result<Converted, Failure> {
+pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Failure> {
+    if let Some(why) = too_much(raw.get(), limits) {
+        return Ok(as_text(raw.get(), why));
+    }
     let mut notes = Vec::new();
     let mut fields = match serde_json::from_str::<Value>(raw.get()) {
         Ok(Value::Object(fields)) => fields,
@@ -122,12 +131,21 @@ pub(super) fn convert(raw: &RawValue) -> Result<Converted, Failure> {
         }
     };
     let structured = structured.map(|value| without_copies(value, &content));
-    let notes = notes.iter().map(|note| short(note)).collect();
+    let notes = few(&notes, limits.remarks);
     Ok(Converted { content, structured, is_error, notes })
 }
 
+/// The first notes, and how many there are beyond.
+fn few(notes: &[String], most: usize) -> Vec<String> {
+    let mut few: Vec<String> = notes.iter().take(most).map(|note| short(note)).collect();
+    if most < notes.len() {
+        few.push(format!("and {} more remarks", notes.len() - most));
+    }
+    few
+}
+
 /// A piece of what a server wrote, to be shown inside a sentence.
-pub(super) fn short(text: &str) -> String {
+pub(crate) fn short(text: &str) -> String {
     let mut shown: String = visible(text).chars().take(SHORT).collect();
     if shown.chars().count() == SHORT {
         shown.push('…');

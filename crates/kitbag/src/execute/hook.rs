@@ -13,9 +13,9 @@ use super::{CallResult, Failure};
 pub struct Outgoing {
     /// For whom.
     pub user: UserId,
-    /// Whose tool it is.
-    pub server: ServerName,
-    /// What the server calls it.
+    /// Whose tool it is; none only where a call ended because it means no tool.
+    pub server: Option<ServerName>,
+    /// What the server calls it; what was asked for, where that means no tool.
     pub tool: String,
     /// Its arguments.
     pub arguments: Map<String, Value>,
@@ -44,7 +44,8 @@ pub trait Hook: Send + Sync {
         Box::pin(async { Flow::Go })
     }
 
-    /// After it came back, one way or the other.
+    /// After it ended, one way or the other: also when it meant no tool, did not fit, was refused, or its caller no
+    /// longer waits for it.
     fn after<'a>(
         &'a self,
         _call: &'a Outgoing,

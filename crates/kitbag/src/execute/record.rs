@@ -20,9 +20,9 @@ pub struct Record {
     pub at: SystemTime,
     /// For whom.
     pub user: UserId,
-    /// Whose tool.
-    pub server: ServerName,
-    /// What the server calls it.
+    /// Whose tool; none when the call meant none.
+    pub server: Option<ServerName>,
+    /// What the server calls it, or what was asked for.
     pub tool: String,
     /// The beginning of its arguments, without secrets.
     pub arguments: String,
@@ -45,14 +45,14 @@ impl Record {
 pub(crate) struct Records(Mutex<VecDeque<Taken>>);
 
 /// A call as it was taken down: its arguments still whole, unless they are long.
-pub(super) struct Taken {
-    pub(super) record: Record,
-    pub(super) arguments: Option<Map<String, Value>>,
+pub(crate) struct Taken {
+    pub(crate) record: Record,
+    pub(crate) arguments: Option<Map<String, Value>>,
 }
 
 impl Records {
     /// Takes a call down. Cheap: secrets are looked for only when somebody reads.
-    pub(super) fn push(&self, taken: Taken) {
+    pub(crate) fn push(&self, taken: Taken) {
         let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if CALLS <= records.len() {
             records.pop_front();

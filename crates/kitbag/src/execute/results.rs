@@ -44,7 +44,7 @@ impl Results {
 
     /// Keeps what is beyond the bound; the handle to read it by, if there was any. Pictures and sounds are not
     /// read by page: they stay what they are.
-    pub(super) fn bound(&self, user: &UserId, result: &mut Converted) -> Option<String> {
+    pub(crate) fn bound(&self, user: &UserId, result: &mut Converted) -> Option<String> {
         let most = self.most();
         let structured = result.structured.as_ref().map(Value::to_string).unwrap_or_default();
         let texts = || result.content.iter().filter(|block| block.data().is_none());
@@ -86,7 +86,7 @@ impl Results {
     }
 
     /// The same for everything but images, sounds and embedded files, which stay as they are.
-    pub(super) fn bound_texts(&self, user: &UserId, result: &mut Converted) -> Option<String> {
+    pub(crate) fn bound_texts(&self, user: &UserId, result: &mut Converted) -> Option<String> {
         if !result.content.iter().any(Block::is_file) {
             return self.bound(user, result);
         }
@@ -116,10 +116,10 @@ impl Results {
         }
         let text = std::fs::read_to_string(&file).map_err(|_| gone())?;
         let all = pages(&text, self.most());
-        let (shown, more) = page(&text, number, self.most());
         if number == 0 || all < number {
             return Err(format!("the result has {all} pages, from 1 on"));
         }
+        let (shown, more) = page(&text, number, self.most());
         let next = if more {
             format!("\n[page {number} of {all}]")
         } else {
@@ -129,22 +129,40 @@ impl Results {
     }
 
     fn keep(&self, user: &UserId, text: &str) -> Option<String> {
-        self.sweep(user);
+        if !self.make_room(text.len()) {
+            return None;
+        }
         let handle = handle();
         crate::registry::write_cache(&self.file(user, &handle)?, text).ok()?;
         Some(handle)
     }
 
-    /// Removes what is too old.
-    fn sweep(&self, user: &UserId) {
-        let entries = std::fs::read_dir(self.folder.join(user.folder())).into_iter().flatten().flatten();
-        for entry in entries.take(10_000) {
-            let age = entry.metadata().and_then(|meta| meta.modified()).ok();
-            let age = age.and_then(|then| SystemTime::now().duration_since(then).ok()).unwrap_or_default();
-            if self.ttl() < age {
-                let _ = std::fs::remove_file(entry.path());
+    /// Removes what is too old, whoever's it is, and then the oldest until there is room; whether there is any.
+    fn make_room(&self, bytes: usize) -> bool {
+        let most = self.limits.load().results;
+        let (mut kept, mut all) = (Vec::new(), bytes);
+        for (file, meta) in files(&self.folder) {
+            let Ok(then) = meta.modified() else { continue };
+            let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
+            if self.ttl() < SystemTime::now().duration_since(then).unwrap_or_default() {
+                let _ = std::fs::remove_file(file);
+            } else {
+                all = all.saturating_add(size);
+                kept.push((then, size, file));
             }
         }
+        if most < all {
+            kept.sort_by_key(|(then, ..)| *then);
+        }
+        for (_, size, file) in kept {
+            if all <= most {
+                break;
+            }
+            if std::fs::remove_file(file).is_ok() {
+                all = all.saturating_sub(size);
+            }
+        }
+        all <= most
     }
 
     /// A handle is letters and digits and nothing else, so it can name no other file.
@@ -152,6 +170,13 @@ impl Results {
         let plain = handle.len() == 32 && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
         plain.then(|| self.folder.join(user.folder()).join(format!("{}.txt", handle.to_ascii_lowercase())))
     }
+}
+
+/// Every file in the folders of a folder.
+fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, std::fs::Metadata)> {
+    let within = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let all = within(folder).flat_map(move |user| within(&user.path()).collect::<Vec<_>>());
+    all.take(100_000).filter_map(|file| Some((file.path(), file.metadata().ok()?)))
 }
 
 /// 128 random bits.

@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::{Inner, Kitbag};
 use crate::roster::Now;
-use crate::world::{Permits, World};
+use crate::world::{Permits, Within, World};
 
 /// An agent nobody described.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,8 @@ pub struct NoAgent {
 }
 
 impl Kitbag {
-    /// What the files say about an agent.
+    /// What the files say about an agent. Whoever keeps it sees no more by it than the files allow by then: ask again
+    /// for what they allow more.
     pub fn agent(&self, name: &str) -> Result<AgentRules, NoAgent> {
         let world = self.0.now().world.clone();
         world.agent(name).ok_or_else(|| {
@@ -60,16 +61,24 @@ impl Inner {
     }
 
     pub(super) fn view(&self, user: &UserId, agent: &AgentRules) -> Result<Arc<View>, ClashError> {
-        let now = self.roster.glance();
+        self.view_in(&self.roster.glance(), user, agent)
+    }
+
+    /// What a user's agent sees at one moment.
+    pub(super) fn view_in(
+        &self,
+        now: &Arc<Now>,
+        user: &UserId,
+        agent: &AgentRules,
+    ) -> Result<Arc<View>, ClashError> {
         let revision = self.permit.revision();
         let before = self.views.get(user, agent);
-        if let Some(made) = before.as_ref().filter(|made| made.holds(&now, revision)) {
+        if let Some(made) = before.as_ref().filter(|made| made.holds(now, revision)) {
             return Ok(made.view.clone());
         }
-        let now = Arc::clone(&now);
         // No lock is held here: rules and permits are others' code, and may ask for a view themselves.
-        let view = Arc::new(self.make(user, agent, &now, before.as_ref())?);
-        let view = match before.filter(|before| before.is_same(&now, &view)) {
+        let view = Arc::new(self.make(user, agent, now, before.as_ref())?);
+        let view = match before.filter(|before| before.is_same(now, &view)) {
             Some(before) => before.view,
             None => view,
         };
@@ -85,7 +94,12 @@ impl Inner {
         before: Option<&Made>,
     ) -> Result<View, ClashError> {
         let world = &now.world;
-        let permit = Permits { policy: &world.policy, permit: &*self.permit };
+        let within = Within::of(world, agent);
+        let permit = Permits { policy: &world.policy, within: within.as_ref(), permit: &*self.permit };
+        let is_visible = |server: &ServerName| {
+            world.policy.denies_server(user, server).is_none()
+                && within.as_ref().is_none_or(|within| within.denies_server(server).is_none())
+        };
         let servers: Vec<ServerName> = now.links.keys().cloned().collect();
         let same_rules = |server: &ServerName| {
             before.is_some_and(|before| {
@@ -102,7 +116,7 @@ impl Inner {
             permit: &permit,
             local: Some(&world.local),
             denied: world.policy.denies(user),
-            visible: &|server| world.policy.denies_server(user, server).is_none(),
+            visible: &is_visible,
             servers: &servers,
             before: before.map(|made| &*made.view),
             same_rules: &same_rules,

@@ -49,7 +49,7 @@ async fn s3_21_local_tools_live_in_the_same_catalog() {
     }
     let wrong = kit.call("greet", r#"{"a":[]}"#).await.unwrap_err();
     assert_eq!(wrong.kind, ErrorKind::InvalidArguments);
-    assert_eq!(kit.recent_calls().len(), 4);
+    assert_eq!(kit.recent_calls().len(), 5);
     farm.close(kit).await;
 }
 

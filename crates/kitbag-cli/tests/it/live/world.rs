@@ -13,6 +13,7 @@ mod apply;
 mod approvals;
 mod clocks;
 mod closed;
+mod judged;
 mod lists;
 mod names;
 mod owners;

@@ -63,6 +63,7 @@ impl Closes for Sited<Overrides> {
 /// What each agent may see.
 pub(super) fn agents(restrictions: &Restrictions<'_>, root: &Node) -> Vec<(String, AgentRules)> {
     let mut agents = named(root, "agents", |name, node| AgentRules {
+        name: Some(name.to_owned()),
         servers: only(node, "servers"),
         allow: only(node, "allow"),
         clash: text(node, "clash").and_then(|word| Clash::parse(&word)).unwrap_or_default(),
@@ -70,7 +71,10 @@ pub(super) fn agents(restrictions: &Restrictions<'_>, root: &Node) -> Vec<(Strin
         mode: mode(node, &["mode"]),
         closed: restrictions.in_table(&title(&["agents", name]), AGENT, node),
     });
-    restrictions.close_misspelt("agents", &mut agents, |_| AgentRules::default());
+    restrictions.close_misspelt("agents", &mut agents, |named| AgentRules {
+        name: Some(named.key.clone()),
+        ..AgentRules::default()
+    });
     agents
 }
 

@@ -221,6 +221,7 @@ impl Plan {
     fn view(&self, snapshot: &Arc<Snapshot>, before: Option<&View>) -> Option<View> {
         let texts = |all: &[&str]| all.iter().map(|text| (*text).to_owned()).collect();
         let agent = AgentRules {
+            name: None,
             servers: texts(&self.servers),
             allow: texts(&self.allow),
             clash: self.clash,

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use kitbag_core::text::cut;
 use kitbag_core::{ErrorKind, ServerName, UserId};
 use memchr::memmem;
 use serde_json::value::RawValue;
@@ -144,7 +145,7 @@ impl Link {
             kind,
             server: self.0.plan.spec.name.clone(),
             tool: call.tool.to_owned(),
-            message,
+            message: cut(message, self.0.plan.limits.error),
             code: None,
         }
     }

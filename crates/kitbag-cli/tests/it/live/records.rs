@@ -1,0 +1,216 @@
+//! f4, f22: one record for every call, whichever way it ends, told to the same hooks; and whoever's code panics or never
+//! ends costs that call alone.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use kitbag::catalog::Tool;
+use kitbag::execute::{Approval, ApprovalFuture, Approver, Flow, Hook, HookFuture, Outgoing};
+use kitbag::local::LocalTool;
+use kitbag::shape::{Authorize, Decision};
+use kitbag::{CallOptions, CallResult, ErrorKind, Failure, Kitbag, Options, ToolCall, UserId};
+use serde_json::{Value, json};
+
+use super::{Farm, calm, first, until};
+
+const HI: &str = r#"{"message":"hi"}"#;
+
+/// Writes down how every call ended.
+#[derive(Default)]
+struct Audit(Mutex<Vec<String>>);
+
+impl Hook for Audit {
+    fn after<'a>(
+        &'a self,
+        call: &'a Outgoing,
+        done: &'a mut Result<CallResult, Failure>,
+    ) -> HookFuture<'a, ()> {
+        let how = match done {
+            Ok(result) => result.kind(),
+            Err(failure) => Some(failure.kind),
+        };
+        let server = call.server.as_ref().map_or("-", |server| server.as_str());
+        let line = format!("{server}/{} {}", call.tool, how.map_or("ok", ErrorKind::as_str));
+        self.0.lock().unwrap().push(line);
+        Box::pin(async {})
+    }
+}
+
+/// What the records say in the same words.
+fn taken_down(kit: &Kitbag) -> Vec<String> {
+    let line = |record: kitbag::execute::Record| {
+        let server = record.server.as_ref().map_or("-", |server| server.as_str());
+        format!("{server}/{} {}", record.tool, record.kind.map_or("ok", ErrorKind::as_str))
+    };
+    kit.recent_calls().into_iter().map(line).collect()
+}
+
+/// Keeps `pid` from everybody.
+struct NoPid;
+
+impl Authorize for NoPid {
+    fn authorize(&self, _: &UserId, tool: &Tool) -> Decision {
+        if tool.name.as_str() == "pid" { Decision::Deny("never".to_owned()) } else { Decision::Allow }
+    }
+}
+
+#[tokio::test]
+async fn f22_every_call_leaves_one_record_and_reaches_the_hooks() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[servers.x]\napprove = [\"add\"]\n");
+    let audit = Arc::new(Audit::default());
+    let options =
+        Options { hooks: vec![audit.clone()], permit: Some(Arc::new(NoPid)), ..farm.options(calm()) };
+    let kit = farm.open_with(options).await;
+    kit.call("x/echo", HI).await.unwrap();
+    kit.call("x/nothing\u{7}", r#"{"password":"hunter22","a":1}"#).await.unwrap_err();
+    kit.call("x/pid", "{}").await.unwrap_err();
+    kit.call("x/echo", r#"{"message":[]}"#).await.unwrap_err();
+    kit.call("x/add", r#"{"a":1,"b":2}"#).await.unwrap_err();
+    kit.call("x/fail", "{}").await.ok();
+    let view = kit.own_view();
+    let slow = kit.call_tool(&view, ToolCall::new("x/sleep", r#"{"ms":60000}"#));
+    let _ = tokio::time::timeout(Duration::from_millis(300), slow).await.unwrap_err();
+    assert!(until(Duration::from_secs(10), || audit.0.lock().unwrap().len() == 7).await, "{:?}", audit.0);
+    let heard = audit.0.lock().unwrap().clone();
+    assert_eq!(heard, taken_down(&kit));
+    assert_eq!(heard[0], "x/echo ok");
+    assert!(heard[1].starts_with("-/x/nothing") && heard[1].ends_with("not_found"), "{heard:?}");
+    assert_eq!(heard[2], "-/x/pid not_found", "as if it were not there");
+    assert_eq!(heard[3..5], ["x/echo invalid_arguments", "x/add approval_denied"]);
+    assert_eq!(heard[6], "x/sleep cancelled");
+    let records = kit.recent_calls();
+    assert!(
+        records[1].arguments.contains(r#""a":1"#) && !records[1].arguments.contains("hunter"),
+        "{records:?}"
+    );
+    farm.close(kit).await;
+}
+
+/// Where a program's own code panics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Panics {
+    Tool,
+    ToolBefore,
+    HookBefore,
+    HookAfter,
+    Approver,
+    Permit,
+    Status,
+}
+
+struct Bad(Panics);
+
+impl Hook for Bad {
+    fn before<'a>(&'a self, _: &'a mut Outgoing) -> HookFuture<'a, Flow> {
+        let panics = self.0 == Panics::HookBefore;
+        Box::pin(async move { if panics { panic!("BOOM") } else { Flow::Go } })
+    }
+
+    fn after<'a>(&'a self, _: &'a Outgoing, _: &'a mut Result<CallResult, Failure>) -> HookFuture<'a, ()> {
+        assert!(self.0 != Panics::HookAfter, "BOOM");
+        Box::pin(async {})
+    }
+}
+
+impl Approver for Bad {
+    fn approve(&self, _: Approval) -> ApprovalFuture<'_> {
+        panic!("BOOM")
+    }
+}
+
+impl Authorize for Bad {
+    fn authorize(&self, _: &UserId, tool: &Tool) -> Decision {
+        match tool.name.as_str() {
+            "add" => Decision::Ask,
+            "greet" if self.0 == Panics::Permit => panic!("BOOM"),
+            _ => Decision::Allow,
+        }
+    }
+}
+
+#[tokio::test]
+async fn f22_a_panic_costs_the_call_it_happened_in() {
+    use Panics::{Approver, HookAfter, HookBefore, Permit, Status, Tool, ToolBefore};
+    for panics in [Tool, ToolBefore, HookBefore, HookAfter, Approver, Permit, Status] {
+        let farm = Farm::of("x", &[]);
+        let greet = LocalTool::with_schema("greet", "Greets", json!({"type": "object"}), move |_, _| {
+            assert!(panics != ToolBefore, "BOOM");
+            Box::pin(async move { if panics == Tool { panic!("BOOM") } else { Ok(Value::from("hello")) } })
+        });
+        let bad = Arc::new(Bad(panics));
+        let options = Options {
+            hooks: vec![bad.clone()],
+            approver: Some(bad.clone()),
+            permit: Some(bad),
+            local: vec![greet],
+            ..farm.options(calm())
+        };
+        let kit = farm.open_with(options).await;
+        let view = kit.own_view();
+        let status: Option<Arc<dyn Fn(kitbag::present::gateway::Status) + Send + Sync>> =
+            (panics == Status).then(|| Arc::new(|_| -> () { panic!("BOOM") }) as _);
+        let tool = match panics {
+            Approver => ToolCall::new("x/add", r#"{"a":1,"b":2}"#),
+            Status => ToolCall::new("x/echo", HI),
+            _ => ToolCall::new("greet", "{}"),
+        };
+        let call = ToolCall { options: CallOptions { status, ..CallOptions::default() }, ..tool };
+        let done = kit.call_tool(&view, call).await;
+        let kinds: Vec<_> = kit.recent_calls().into_iter().map(|record| record.kind).collect();
+        match panics {
+            Status => assert_eq!((first(&done.unwrap()), &kinds[..]), ("hi", &[None][..])),
+            Permit => assert_eq!(done.unwrap_err().kind, ErrorKind::NotFound),
+            _ => {
+                let failure = done.unwrap_err();
+                assert_eq!(failure.kind, ErrorKind::Internal, "{panics:?}: {failure}");
+                assert!(failure.message.contains("BOOM"), "{panics:?}: {failure}");
+                assert_eq!(kinds, [Some(ErrorKind::Internal)], "{panics:?}");
+            }
+        }
+        // The next one is as good as any.
+        if !matches!(panics, HookBefore | HookAfter) {
+            assert_eq!(first(&kit.call("x/echo", HI).await.unwrap()), "hi", "{panics:?}");
+        }
+        farm.close(kit).await;
+    }
+}
+
+/// A tool of the program that never gives way costs its call, where there is another thread.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f22_a_tool_that_never_gives_way_costs_its_call() {
+    let farm = Farm::new();
+    let stuck = LocalTool::with_schema("stuck", "Never ends", json!({"type": "object"}), |_, _| {
+        // Long enough for the test, and not for ever: the thread is needed at the end.
+        std::thread::sleep(Duration::from_secs(3));
+        Box::pin(async { Ok(Value::Null) })
+    });
+    let kit = farm.open_with(Options { local: vec![stuck], ..farm.options(calm()) }).await;
+    let view = kit.own_view();
+    let options = CallOptions { timeout: Some(Duration::from_millis(200)), ..CallOptions::default() };
+    let began = std::time::Instant::now();
+    let failure =
+        kit.call_tool(&view, ToolCall { options, ..ToolCall::new("stuck", "{}") }).await.unwrap_err();
+    assert_eq!(failure.kind, ErrorKind::OutcomeUnknown);
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn f4_no_number_of_a_page_takes_long() {
+    let farm = Farm::of("x", &[]);
+    let mut limits = calm();
+    limits.result = 64;
+    let kit = farm.open(limits).await;
+    let message = json!({"message": "a".repeat(200)}).to_string();
+    let handle = kit.call("x/echo", &message).await.unwrap().meta.handle.unwrap();
+    for page in ["18446744073709551615", "9000000000000000000", "5", "0"] {
+        let arguments = format!(r#"{{"handle":"{handle}","page":{page}}}"#);
+        let done = tokio::time::timeout(Duration::from_secs(10), kit.call("kitbag_read_result", &arguments));
+        let done = done.await.unwrap();
+        assert!(done.map_or(true, |result| result.is_error), "{page}");
+    }
+    let last = kit.call("kitbag_read_result", &format!(r#"{{"handle":"{handle}","page":4}}"#)).await.unwrap();
+    assert!(first(&last).contains("page 4 of 4, the last"), "{}", first(&last));
+    farm.close(kit).await;
+}

@@ -1,0 +1,124 @@
+//! The record of one call: written once, whichever way the call ends, also when nobody waits for it any more.
+
+use std::time::{Duration, Instant, SystemTime};
+
+use kitbag_core::text::visible;
+use kitbag_core::{ErrorKind, UserId};
+use serde_json::{Map, Value};
+
+use super::super::Kitbag;
+use crate::execute::{CallResult, Failure, Outgoing, Record, Taken, ToolCall, guarded};
+
+/// The longest arguments that are kept with the record of a call.
+const KEPT: usize = 16 << 10;
+/// The most of a name that means nothing.
+const NAME: usize = 120;
+
+/// A call from its first moment to its record.
+pub(super) struct Entry<'a> {
+    kit: Kitbag,
+    call: &'a ToolCall<'a>,
+    began: Instant,
+    /// The call as far as it was understood.
+    pub(super) outgoing: Outgoing,
+    stage: Stage,
+}
+
+#[derive(PartialEq, Eq)]
+enum Stage {
+    /// It is on its way.
+    Open,
+    /// Its hooks hear how it ended.
+    Telling,
+    /// It is taken down.
+    Ended,
+}
+
+impl<'a> Entry<'a> {
+    pub(super) fn new(kit: &Kitbag, user: &UserId, call: &'a ToolCall<'a>) -> Self {
+        let (tool, arguments, meta) = (String::new(), Map::new(), Map::new());
+        let outgoing = Outgoing { user: user.clone(), server: None, tool, arguments, meta };
+        Self { kit: kit.clone(), call, began: Instant::now(), outgoing, stage: Stage::Open }
+    }
+
+    /// How long it has taken so far.
+    pub(super) fn took(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// The call is over: whoever looks at calls hears of it, and it is taken down.
+    pub(super) async fn end(mut self, mut done: Result<CallResult, Failure>) -> Result<CallResult, Failure> {
+        self.complete();
+        self.stage = Stage::Telling;
+        tell(&self.kit, &self.outgoing, &mut done).await;
+        let kind = match &done {
+            Ok(result) => result.kind(),
+            Err(failure) => Some(failure.kind),
+        };
+        self.record(kind);
+        done
+    }
+
+    /// A call that means no tool is known by what it asked for.
+    fn complete(&mut self) {
+        let Outgoing { server, tool, arguments, .. } = &mut self.outgoing;
+        if server.is_none() {
+            *tool = visible(self.call.tool).chars().take(NAME).collect();
+        }
+        if arguments.is_empty() && self.call.arguments.len() <= KEPT {
+            *arguments = serde_json::from_str(self.call.arguments).unwrap_or_default();
+        }
+    }
+
+    fn record(&mut self, kind: Option<ErrorKind>) {
+        self.stage = Stage::Ended;
+        let Outgoing { user, server, tool, arguments, .. } = &mut self.outgoing;
+        let (tool, arguments) = (std::mem::take(tool), std::mem::take(arguments));
+        let (at, took, words) = (SystemTime::now(), self.began.elapsed(), String::new());
+        let (user, server) = (user.clone(), server.clone());
+        let record = Record { at, user, server, tool, arguments: words, kind, took };
+        let is_short = arguments.values().map(weight).sum::<usize>() <= KEPT;
+        self.kit.0.records.push(Taken { record, arguments: is_short.then_some(arguments) });
+    }
+}
+
+impl Drop for Entry<'_> {
+    /// Its caller no longer waits for it.
+    fn drop(&mut self) {
+        if self.stage == Stage::Open {
+            self.complete();
+            let (kit, call) = (self.kit.clone(), self.outgoing.clone());
+            let inside = tokio::runtime::Handle::try_current().is_ok();
+            if inside && !kit.0.options.hooks.is_empty() {
+                let tasks = kit.0.tasks.clone();
+                tasks.spawn(async move {
+                    let gone = Failure::new(ErrorKind::Cancelled, "its caller no longer waits for it");
+                    tell(&kit, &call, &mut Err(gone)).await;
+                });
+            }
+        }
+        if self.stage != Stage::Ended {
+            self.record(Some(ErrorKind::Cancelled));
+        }
+    }
+}
+
+/// Tells the hooks how a call ended, the last one first.
+async fn tell(kit: &Kitbag, call: &Outgoing, done: &mut Result<CallResult, Failure>) {
+    for hook in kit.0.options.hooks.iter().rev() {
+        let told = guarded("a hook", || hook.after(call, done)).await;
+        if let Err(failure) = told {
+            *done = Err(failure);
+        }
+    }
+}
+
+/// About how much a value holds, without writing it out.
+fn weight(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => 1 + items.iter().map(weight).sum::<usize>(),
+        Value::Object(fields) => fields.iter().map(|(key, value)| key.len() + weight(value)).sum(),
+        _ => 8,
+    }
+}

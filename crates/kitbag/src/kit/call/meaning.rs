@@ -1,0 +1,164 @@
+//! What a name means: waiting for servers that could change what it means, and judging by what is true now.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use kitbag_core::names::lookup::{By, Found};
+use kitbag_core::shape::{Authorize as _, Decision, Shown, View};
+use kitbag_core::{ErrorKind, ServerName};
+
+use super::super::{Inner, find};
+use crate::execute::{Failure, Repair};
+use crate::roster::Now;
+use crate::world::Permits;
+
+/// A tool as the rules and permits of one moment have it.
+pub(super) struct Judged {
+    pub(super) now: Arc<Now>,
+    pub(super) shown: Arc<Shown>,
+    /// Either it may be called, or a person has to be asked.
+    pub(super) decision: Decision,
+}
+
+impl Judged {
+    /// Whether it is a tool of the program itself.
+    pub(super) fn is_local(&self) -> bool {
+        self.shown.tool.server == self.now.world.local
+    }
+}
+
+impl Inner {
+    /// The tool a name means in a view, as it is now.
+    pub(super) async fn meant(&self, view: &View, name: &str) -> Result<Judged, Failure> {
+        let (found, by) = view.find_by(name);
+        if !self.is_open(view, name, &found, by) {
+            return self.judge(view, resolve(view, name, found)?);
+        }
+        self.wait_for_unlisted(view, name).await;
+        let fresh = self.fresh(view);
+        let (found, by) = fresh.find_by(name);
+        if matches!(found, Found::One(_)) && self.is_open(&fresh, name, &found, by) {
+            return Err(not_sure(&fresh, name, &found));
+        }
+        self.judge(&fresh, resolve(&fresh, name, found)?)
+    }
+
+    /// Whether a server that has not said what it has may change what a name means: one that is nobody's yet, one
+    /// that only fits as a tool's own name, or one that was given out for the time being.
+    fn is_open(&self, view: &View, name: &str, found: &Found, by: By) -> bool {
+        let is_loose = match found {
+            Found::One(_) if by == By::Own => true,
+            Found::One(index) => {
+                let shown = view.at(*index).filter(|shown| !find::speaks_of(&shown.tool.server, name));
+                view.unlisted().next().is_some() && shown.is_some_and(|shown| self.roster.may_rename(shown))
+            }
+            Found::None { .. } => true,
+            Found::Ambiguous(_) => false,
+        };
+        is_loose && view.unlisted().next().is_some()
+    }
+
+    /// The tool as the rules and permits of this moment have it. A view that somebody held for long shows it as it
+    /// was.
+    pub(super) fn judge(&self, view: &View, shown: &Arc<Shown>) -> Result<Judged, Failure> {
+        let now = self.now();
+        let gone = || not_found(view, shown.name.as_str(), Vec::new());
+        let present = self.view_in(&now, view.user(), view.agent()).map_err(|_| gone())?;
+        let shown = if std::ptr::eq(&*present, view) {
+            shown.clone()
+        } else {
+            let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
+            let found = present.at(index).filter(|found| {
+                let (found, before) = (&found.tool, &shown.tool);
+                found.server == before.server && found.name == before.name
+            });
+            found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
+        };
+        let permits = Permits { policy: &now.world.policy, within: None, permit: &*self.permit };
+        let decision = match permits.authorize(view.user(), &shown.tool) {
+            // As if it were not there.
+            Decision::Deny(_) => return Err(gone()),
+            Decision::Allow if shown.tool.marks.approve => Decision::Ask,
+            decision => decision,
+        };
+        Ok(Judged { now, shown, decision })
+    }
+
+    /// What the same agent sees now, narrowed as the view was.
+    pub(in crate::kit) fn fresh(&self, view: &View) -> Arc<View> {
+        let fresh = self.view(view.user(), view.agent());
+        fresh.unwrap_or_else(|_| Arc::new(View::empty(view.user()))).narrowed_like(view)
+    }
+
+    /// Waits for the servers that could have a tool of this name and whose tools nobody knows yet.
+    async fn wait_for_unlisted(&self, view: &View, name: &str) {
+        let speaks = |server: &&ServerName| find::speaks_of(server, name);
+        let mut meant: Vec<ServerName> = view.unlisted().filter(speaks).cloned().collect();
+        if meant.is_empty() {
+            // A name that speaks of a server whose tools are known is nobody else's.
+            let mut listed = view.snapshot().parts().map(|part| &part.server);
+            if listed.any(|server| speaks(&server)) {
+                return;
+            }
+            meant = view.unlisted().cloned().collect();
+        }
+        self.wait_for(&meant, self.now().world.limits.wait_agent).await;
+    }
+
+    /// Waits until these servers have listed their tools, or will not soon.
+    pub(in crate::kit) async fn wait_for(&self, servers: &[ServerName], at_most: Duration) {
+        let now = self.now();
+        let opened = servers.iter().filter_map(|server| now.links.get(server));
+        let all = futures_util::future::join_all(opened.map(|opened| opened.settled()));
+        let _ = tokio::time::timeout(at_most, all).await;
+    }
+}
+
+fn resolve<'v>(view: &'v View, name: &str, found: Found) -> Result<&'v Arc<Shown>, Failure> {
+    let names = |indexes: &[usize]| -> Vec<String> {
+        indexes.iter().filter_map(|index| Some(view.at(*index)?.name.to_string())).collect()
+    };
+    match found {
+        Found::One(index) => view.at(index).ok_or_else(|| not_found(view, name, Vec::new())),
+        Found::Ambiguous(indexes) => {
+            let names = names(&indexes);
+            let message = format!("{name:?} may mean any of {}", names.join(", "));
+            Err(Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
+        }
+        Found::None { near } => Err(away(view, name).unwrap_or_else(|| not_found(view, name, names(&near)))),
+    }
+}
+
+/// That the server a name speaks of is not there, if that is why the name means nothing.
+fn away(view: &View, name: &str) -> Option<Failure> {
+    let (server, away) = view.away().find(|(server, _)| find::speaks_of(server, name))?;
+    if view.snapshot().part(server).is_some() {
+        return None;
+    }
+    let failure = Failure::new(ErrorKind::Unavailable, format!("is {}", away.why));
+    Some(Failure { server: Some(server.clone()), ..failure })
+}
+
+/// A bare name never reaches one server because another is slow.
+fn not_sure(view: &View, name: &str, found: &Found) -> Failure {
+    let unlisted: Vec<&str> = view.unlisted().map(ServerName::as_str).collect();
+    let shown = if let Found::One(index) = found { view.at(*index) } else { None };
+    let Some(shown) = shown else { return not_found(view, name, Vec::new()) };
+    let message = format!(
+        "{name:?} is a tool of {}, and may be one of {}, whose tools are not known yet",
+        shown.tool.server,
+        unlisted.join(", ")
+    );
+    let names = vec![shown.full.to_string()];
+    Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names))
+}
+
+/// That a view has no tool of this name. Servers that are away may have it, and a model should know that the list is
+/// not complete: by their state alone, and only those it may know of.
+pub(super) fn not_found(view: &View, name: &str, near: Vec<String>) -> Failure {
+    let away: Vec<String> = view.away().map(|(server, away)| format!("{server} is {}", away.state)).collect();
+    let away = if away.is_empty() { String::new() } else { format!("; not connected: {}", away.join("; ")) };
+    let shown: String = kitbag_core::text::visible(name).chars().take(120).collect();
+    let failure = Failure::new(ErrorKind::NotFound, format!("no tool is called {shown:?}{away}"));
+    failure.repair(Repair::Names(near))
+}

@@ -1,0 +1,268 @@
+//! The way of one call: judged, checked, past the hooks and a person, to its server and back.
+
+use std::sync::Arc;
+
+use kitbag_core::model::Seconds;
+use kitbag_core::present::gateway::Status;
+use kitbag_core::shape::{Decision, Shown, View};
+use kitbag_core::{ErrorKind, ServerName, Transport};
+use serde_json::Map;
+use serde_json::value::{RawValue, to_raw_value};
+use tokio_util::task::AbortOnDropHandle;
+
+use super::super::Inner;
+use super::entry::Entry;
+use super::meaning::{Judged, not_found};
+use crate::connect::{Call, Link, Reply};
+use crate::execute::{
+    Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall,
+    convert, guarded, panicked, prepare, short,
+};
+use crate::local::{self, Caller};
+use crate::roster::{Now, Phase};
+
+/// One call, and what it is made with.
+pub(super) struct Way<'a> {
+    pub(super) kit: &'a Inner,
+    pub(super) view: &'a View,
+    pub(super) call: &'a ToolCall<'a>,
+}
+
+/// What came back from wherever the call went.
+struct Answered {
+    raw: Box<RawValue>,
+    retries: u32,
+    transport: Option<Transport>,
+}
+
+impl Way<'_> {
+    /// All of it, up to the hooks that hear how it ended.
+    pub(super) async fn go(&self, entry: &mut Entry<'_>) -> Result<CallResult, Failure> {
+        let judged = self.kit.meant(self.view, self.call.tool).await?;
+        let shown = judged.shown.clone();
+        let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
+        entry.outgoing.server = Some(server.clone());
+        entry.outgoing.tool = tool.to_owned();
+        let done = self.pass(judged, &mut entry.outgoing).await;
+        let mut done = done.map_err(|failure| failure.of(server, tool));
+        if let Ok(result) = &mut done {
+            result.meta.took = entry.took();
+        }
+        done
+    }
+
+    /// Checked, through the hooks to the server, and back into shape.
+    async fn pass(&self, judged: Judged, outgoing: &mut Outgoing) -> Result<CallResult, Failure> {
+        let ready = self.prepare(&judged.shown, &judged.now)?;
+        let Ready { arguments, coerced, text } = ready;
+        outgoing.arguments = arguments;
+        outgoing.meta = self.meta()?;
+        let hooks = &self.kit.options.hooks;
+        let before = (!hooks.is_empty()).then(|| outgoing.arguments.clone());
+        for hook in hooks {
+            match guarded("a hook", || hook.before(outgoing)).await? {
+                Flow::Go => {}
+                Flow::Answer(mut result) => {
+                    result.meta.cache_hit = true;
+                    return Ok(*result);
+                }
+                Flow::Refuse(kind, why) => return Err(Failure::new(kind, why)),
+            }
+        }
+        // Asked last: what a person approves is what is sent.
+        self.approve(&judged, outgoing).await?;
+        // The bytes as given travel on unless somebody changed something.
+        let given = text.as_deref().filter(|_| before.is_none_or(|before| before == outgoing.arguments));
+        let (answered, judged) = self.send(judged, outgoing, given).await?;
+        let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
+        check_output(&judged, &mut converted);
+        // A page of a result is as large as may be already; bounded again it would never come to its end.
+        let is_page = judged.is_local() && outgoing.tool == READ_RESULT;
+        let (results, user) = (&self.kit.results, &outgoing.user);
+        let handle = match self.call.options.size {
+            _ if is_page => None,
+            Size::Bounded => results.bound(user, &mut converted),
+            Size::Texts => results.bound_texts(user, &mut converted),
+            Size::Whole => None,
+        };
+        let Converted { content, structured, is_error, notes } = converted;
+        let meta = Meta {
+            server: judged.shown.tool.server.clone(),
+            tool: outgoing.tool.clone(),
+            transport: answered.transport,
+            took: std::time::Duration::ZERO,
+            retries: answered.retries,
+            cache_hit: false,
+            coerced,
+            handle,
+            notes,
+        };
+        Ok(CallResult { content, structured, is_error, meta })
+    }
+
+    fn prepare(&self, shown: &Shown, now: &Now) -> Result<Ready<'_>, Failure> {
+        prepare(shown, self.call.arguments, &now.world.limits)
+    }
+
+    fn meta(&self) -> Result<Map<String, serde_json::Value>, Failure> {
+        let Some(meta) = self.call.options.meta else { return Ok(Map::new()) };
+        serde_json::from_str(meta.get())
+            .map_err(|_| Failure::new(ErrorKind::InvalidArguments, "what goes into _meta is no JSON object"))
+    }
+
+    /// Asks a person, where that is needed.
+    async fn approve(&self, judged: &Judged, outgoing: &Outgoing) -> Result<(), Failure> {
+        if judged.decision != Decision::Ask {
+            return Ok(());
+        }
+        let denied = |why: &str| Err(Failure::new(ErrorKind::ApprovalDenied, why));
+        let Some(approver) = &self.kit.options.approver else {
+            return denied("needs a person's approval, and nobody can be asked here");
+        };
+        let approval = Approval {
+            user: outgoing.user.clone(),
+            server: judged.shown.tool.server.clone(),
+            tool: outgoing.tool.clone(),
+            arguments: outgoing.arguments.clone(),
+        };
+        let answer = guarded("whoever is asked for approval", || approver.approve(approval));
+        let Ok(answer) = tokio::time::timeout(self.most(judged), answer).await else {
+            return denied("a person was asked, and did not answer in time");
+        };
+        if answer? { Ok(()) } else { denied("a person was asked, and said no") }
+    }
+
+    /// How long somebody else's work may take.
+    fn most(&self, judged: &Judged) -> std::time::Duration {
+        let limit = judged.now.world.limits.wait_total;
+        self.call.options.timeout.map_or(limit, |timeout| timeout.min(limit))
+    }
+
+    /// Sends it where it belongs now, and says by what rules it was judged at that moment.
+    async fn send(
+        &self,
+        judged: Judged,
+        outgoing: &Outgoing,
+        given: Option<&str>,
+    ) -> Result<(Answered, Judged), Failure> {
+        let options = &self.call.options;
+        let mut judged = self.judged_now(judged).await?;
+        if judged.is_local() {
+            return Ok((self.call_local(&judged, outgoing).await?, judged));
+        }
+        let arguments = given.and_then(|given| RawValue::from_string(given.to_owned()).ok());
+        let arguments = match arguments {
+            Some(arguments) => arguments,
+            None => raw(&outgoing.arguments)?,
+        };
+        let meta = if outgoing.meta.is_empty() { None } else { Some(raw(&outgoing.meta)?) };
+        let server = judged.shown.tool.server.clone();
+        let mut link = link_in(&judged.now, &server)?;
+        if options.status.is_some() && !link.status().state.is_connected() {
+            options.say(|| Status::Connecting { server: server.to_string() });
+        }
+        options.say(|| Status::Executing { server: server.to_string(), tool: outgoing.tool.clone() });
+        loop {
+            let call = Call {
+                meta: meta.as_deref(),
+                repeatable: judged.shown.tool.marks.repeatable,
+                notes: options.notes.clone(),
+                responder: options.responder.as_ref().or(self.kit.options.responder.as_ref()).cloned(),
+                user: outgoing.user.clone(),
+                timeout: options.timeout,
+                ..Call::new(&outgoing.tool, &arguments)
+            };
+            let error = match link.call(call).await {
+                Ok(Reply { result, retries, .. }) => {
+                    let transport =
+                        judged.now.world.servers.get(&server).map(|server| server.spec().transport());
+                    return Ok((Answered { raw: result, retries, transport }, judged));
+                }
+                Err(error) => error,
+            };
+            // A server that was replaced takes no more calls; this one was not delivered and goes to the new one, if
+            // what is true by then lets it.
+            let next = link_in(&self.kit.now(), &server).ok().filter(|next| !next.is(&link));
+            if next.is_none() || error.kind != ErrorKind::Unavailable {
+                return Err(error.into());
+            }
+            judged = self.judged_now(judged).await?;
+            link = link_in(&judged.now, &server)?;
+        }
+    }
+
+    /// The same by what is true now: while a call waited for hooks, a person or its server, its user may have lost
+    /// the tool, or the tool may have become another.
+    async fn judged_now(&self, judged: Judged) -> Result<Judged, Failure> {
+        let now = self.kit.now();
+        if Arc::ptr_eq(&now.world, &judged.now.world) {
+            return Ok(Judged { now, ..judged });
+        }
+        let server = &judged.shown.tool.server;
+        if now.snapshot.part(server).is_none() {
+            // Another server has its place and has not said yet what it has.
+            self.kit.wait_for(std::slice::from_ref(server), now.world.limits.wait_agent).await;
+        }
+        let next = self.kit.judge(self.view, &judged.shown)?;
+        if next.is_local() != judged.is_local() {
+            return Err(not_found(self.view, self.call.tool, Vec::new()));
+        }
+        let is_allowed = next.decision == judged.decision || next.decision == Decision::Allow;
+        let arguments =
+            |judged: &Judged| self.prepare(&judged.shown, &judged.now).map(|ready| ready.arguments);
+        if is_allowed && matches!((arguments(&judged), arguments(&next)), (Ok(old), Ok(new)) if old == new) {
+            return Ok(next);
+        }
+        let why = "its rules changed while the call waited; call it again";
+        Err(Failure::new(ErrorKind::Unavailable, why))
+    }
+
+    /// A tool of the program itself, in a task of its own: it may panic, or never give way.
+    async fn call_local(&self, judged: &Judged, outgoing: &Outgoing) -> Result<Answered, Failure> {
+        let Some(tool) = self.kit.locals.get(&outgoing.tool).cloned() else {
+            return Err(Failure::new(ErrorKind::NotFound, "there is no such local tool"));
+        };
+        let (arguments, caller) = (outgoing.arguments.clone(), Caller { user: outgoing.user.clone() });
+        let work =
+            AbortOnDropHandle::new(self.kit.tasks.spawn(async move { tool.call(arguments, caller).await }));
+        let most = self.most(judged);
+        let ended = tokio::time::timeout(most, work).await.map_err(|_| {
+            let message = format!("no answer within {}", Seconds(most));
+            Failure::new(ErrorKind::OutcomeUnknown, message)
+        })?;
+        let done = ended.map_err(|error| match error.try_into_panic() {
+            Ok(payload) => panicked("the tool", &*payload),
+            Err(_) => Failure::new(ErrorKind::Cancelled, "the program is ending"),
+        })?;
+        Ok(Answered { raw: raw(&local::as_result(done))?, retries: 0, transport: None })
+    }
+}
+
+/// The link to a server.
+fn link_in(now: &Now, server: &ServerName) -> Result<Link, Failure> {
+    if let Some(opened) = now.links.get(server) {
+        let is_stopped = || Failure::new(ErrorKind::Unavailable, "is stopped");
+        return if opened.lease.is_released() { Err(is_stopped()) } else { Ok(opened.link().clone()) };
+    }
+    let is_filed = now.world.setup.catalog.iter().any(|part| part.server == *server);
+    let why = match now.phase {
+        Phase::Closed => "this Kitbag is closed",
+        Phase::Open if is_filed => "it comes from a file; no server runs behind it",
+        Phase::Open => "its server is no longer in use",
+    };
+    Err(Failure::new(ErrorKind::Unavailable, why))
+}
+
+/// What a server promised about its results and does not keep is said, not punished.
+fn check_output(judged: &Judged, converted: &mut Converted) {
+    let Some(value) = &converted.structured else { return };
+    let Some(schema) = judged.shown.output(&judged.now.world.limits) else { return };
+    if let Some(problem) = schema.check(value).first() {
+        let note = format!("its structured content does not match its own schema: {problem}");
+        converted.notes.push(short(&note));
+    }
+}
+
+fn raw(value: &impl serde::Serialize) -> Result<Box<RawValue>, Failure> {
+    to_raw_value(value).map_err(|error| Failure::new(ErrorKind::Internal, error.to_string()))
+}
