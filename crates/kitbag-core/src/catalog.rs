@@ -127,6 +127,19 @@ pub struct Rejected {
     pub why: String,
 }
 
+/// A definition that cannot be read as a whole; its name mostly can.
+fn unreadable(text: &str, error: &serde_json::Error) -> Rejected {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        name: String,
+    }
+    match serde_json::from_str::<Named>(text) {
+        // What a reader passes over may be as deep as it likes; what it keeps may not.
+        Ok(Named { name }) => Rejected { tool: Some(name), why: "is nested too deep".to_owned() },
+        Err(_) => Rejected { tool: None, why: format!("is not JSON: {error}") },
+    }
+}
+
 /// The tools of one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
@@ -150,8 +163,7 @@ impl Part {
         let mut tools: BTreeMap<ToolName, Arc<Tool>> = BTreeMap::new();
         let mut rejected = Vec::new();
         for text in definitions {
-            let parsed = serde_json::from_str::<Value>(text)
-                .map_err(|error| Rejected { tool: None, why: format!("is not JSON: {error}") });
+            let parsed = serde_json::from_str::<Value>(text).map_err(|error| unreadable(text, &error));
             match parsed.and_then(|raw| usable(Tool::parse(server, raw, limits)?, limits)) {
                 Ok(tool) if tools.contains_key(&tool.name) => rejected
                     .push(Rejected { tool: Some(tool.name.to_string()), why: "is listed twice".to_owned() }),

@@ -127,6 +127,7 @@ limits! {
     description: Bytes = 16 << 10, "the description of one tool";
     result: Bytes = 100 << 10, "the part of one result that is handed over at once; the rest can be read by page";
     result_ttl: Time = seconds(3600), "how long the rest of a result can be read";
+    list: Bytes = 32 << 20, "all pages of one server's list of tools";
     results: Bytes = 256 << 20, "all results that wait to be read on, of all users; the oldest go first";
     blocks: Items = 10_000, "pieces of content in one result; one with more is handed over as text";
     remarks: Items = 20, "remarks about one result; more are counted";

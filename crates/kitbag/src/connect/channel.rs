@@ -21,15 +21,8 @@ pub(crate) struct Outgoing {
 pub(crate) enum Incoming<'a> {
     /// A line.
     Line(&'a [u8]),
-    /// A line that is too long, of which only the ends are left.
-    Oversized {
-        /// Its beginning.
-        head: &'a [u8],
-        /// Its end.
-        tail: &'a [u8],
-        /// Its length.
-        length: usize,
-    },
+    /// The beginning of a line that is too long. Nothing else of it will come.
+    Oversized(&'a [u8]),
     /// What stood behind the last line when everything ended: a line without its end, or half a line.
     Rest(&'a [u8]),
     /// One request has come to nothing; the others go on.

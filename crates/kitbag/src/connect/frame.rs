@@ -1,5 +1,5 @@
-//! Lines out of a stream of bytes. A line that is too long is not kept, only its two ends: enough to tell
-//! which call it answered. The next line is read as if nothing had happened.
+//! Lines out of a stream of bytes. A line that is too long is told as soon as it is, by its beginning, and what is
+//! left of it is passed over. The next line is read as if nothing had happened.
 
 use std::ops::Range;
 
@@ -8,9 +8,8 @@ use memchr::memchr;
 #[cfg(test)]
 mod tests;
 
-/// How much of the ends of an oversized line is kept for finding its id.
+/// How much of the beginning of an oversized line is kept for finding its id.
 const HEAD: usize = 4096;
-const TAIL: usize = 512;
 /// A buffer larger than this is given back when it is empty.
 const KEEP: usize = 4 << 20;
 
@@ -19,15 +18,8 @@ const KEEP: usize = 4 << 20;
 pub(crate) enum Frame<'a> {
     /// A whole line, without its end.
     Line(&'a [u8]),
-    /// A line longer than the limit: its beginning, its end, and how long it was.
-    Oversized {
-        /// The first bytes.
-        head: &'a [u8],
-        /// The last bytes.
-        tail: &'a [u8],
-        /// All of it.
-        length: usize,
-    },
+    /// The first bytes of a line that is longer than the limit.
+    Oversized(&'a [u8]),
 }
 
 /// Cuts a stream into lines of bounded length.
@@ -39,8 +31,8 @@ pub(crate) struct Framer {
     start: usize,
     /// Everything before this was searched for a line end.
     searched: usize,
-    /// The line being skipped, if it is too long.
-    skipping: Option<Skipped>,
+    /// Whether what comes belongs to a line that is too long.
+    skipping: bool,
     current: Current,
 }
 
@@ -48,14 +40,7 @@ pub(crate) struct Framer {
 #[derive(Debug)]
 enum Current {
     Line(Range<usize>),
-    Skipped(Skipped),
-}
-
-#[derive(Debug, Default)]
-struct Skipped {
-    head: Vec<u8>,
-    tail: Vec<u8>,
-    length: usize,
+    Oversized(Vec<u8>),
 }
 
 impl Framer {
@@ -66,7 +51,7 @@ impl Framer {
             buffer: Vec::new(),
             start: 0,
             searched: 0,
-            skipping: None,
+            skipping: false,
             current: Current::Line(0..0),
         }
     }
@@ -78,27 +63,34 @@ impl Framer {
         &mut self.buffer
     }
 
-    /// Goes on to the next line, if a whole one is there.
+    /// Goes on to the next line, if a whole one is there, or one that is too long already.
     pub(crate) fn advance(&mut self) -> bool {
-        let Some(end) = memchr(b'\n', &self.buffer[self.searched..]).map(|at| self.searched + at) else {
-            self.searched = self.buffer.len();
-            if self.limit < self.buffer.len() - self.start || self.skipping.is_some() {
-                self.skip_rest();
+        while let Some(at) = memchr(b'\n', &self.buffer[self.searched..]) {
+            let line = self.start..self.searched + at;
+            self.start = line.end + 1;
+            self.searched = self.start;
+            if !std::mem::take(&mut self.skipping) {
+                let is_short = line.len() <= self.limit;
+                self.current = if is_short { Current::Line(line) } else { self.oversized(line.start) };
+                return true;
             }
-            return false;
-        };
-        let line = self.start..end;
-        self.start = end + 1;
-        self.searched = self.start;
-        self.current = match self.skipping.take() {
-            None if line.len() <= self.limit => Current::Line(line),
-            skipped => {
-                let mut skipped = skipped.unwrap_or_default();
-                skipped.add(&self.buffer[line]);
-                Current::Skipped(skipped)
-            }
-        };
-        true
+        }
+        let is_new = !self.skipping && self.limit < self.buffer.len() - self.start;
+        if is_new {
+            self.current = self.oversized(self.start);
+            self.skipping = true;
+        }
+        if self.skipping {
+            self.buffer.clear();
+            self.start = 0;
+        }
+        self.searched = self.buffer.len();
+        is_new
+    }
+
+    fn oversized(&self, start: usize) -> Current {
+        let line = &self.buffer[start..];
+        Current::Oversized(line[..line.len().min(HEAD)].to_vec())
     }
 
     /// The line [`Framer::advance`] went on to.
@@ -108,15 +100,13 @@ impl Framer {
                 let line = &self.buffer[line.clone()];
                 Frame::Line(line.strip_suffix(b"\r").unwrap_or(line))
             }
-            Current::Skipped(skipped) => {
-                Frame::Oversized { head: &skipped.head, tail: &skipped.tail, length: skipped.length }
-            }
+            Current::Oversized(head) => Frame::Oversized(head),
         }
     }
 
     /// The stream has ended; a last line without an end counts as one.
     pub(crate) fn finish(&mut self) -> bool {
-        let rest = self.start < self.buffer.len() || self.skipping.is_some();
+        let rest = self.start < self.buffer.len() && !self.skipping;
         if rest {
             self.buffer.push(b'\n');
         }
@@ -127,16 +117,6 @@ impl Framer {
     #[cfg(test)]
     pub(crate) fn held(&self) -> usize {
         self.buffer.capacity()
-    }
-
-    /// Moves what is buffered into the skipped line and forgets it.
-    fn skip_rest(&mut self) {
-        let mut skipped = self.skipping.take().unwrap_or_default();
-        skipped.add(&self.buffer[self.start..]);
-        self.skipping = Some(skipped);
-        self.buffer.clear();
-        self.start = 0;
-        self.searched = 0;
     }
 
     /// Forgets what was handed out; what is left moves to the front.
@@ -152,17 +132,5 @@ impl Framer {
         }
         self.searched -= self.start;
         self.start = 0;
-    }
-}
-
-impl Skipped {
-    fn add(&mut self, bytes: &[u8]) {
-        self.length += bytes.len();
-        let room = HEAD.saturating_sub(self.head.len()).min(bytes.len());
-        self.head.extend_from_slice(&bytes[..room]);
-        let last = &bytes[bytes.len().saturating_sub(TAIL)..];
-        let keep = TAIL.saturating_sub(last.len()).min(self.tail.len());
-        self.tail.drain(..self.tail.len() - keep);
-        self.tail.extend_from_slice(last);
     }
 }

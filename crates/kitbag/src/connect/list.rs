@@ -67,6 +67,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
     let mut names = HashSet::new();
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
+    let mut bytes = 0;
     for _ in 0..limits.pages {
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let clocks = Clocks::of(left);
@@ -83,6 +84,11 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             }
             Err(error) => return Err(error),
         };
+        bytes += raw.get().len();
+        if limits.list < bytes && !list.tools.is_empty() {
+            list.truncated = Some(format!("more than {} bytes", limits.list));
+            return Ok(list);
+        }
         let page: Page<'_> = serde_json::from_str(raw.get())
             .map_err(|_| RequestError::BadAnswer("tools/list gave no list of tools".into()))?;
         list.ttl = ttl(page.ttl_ms).or(list.ttl);

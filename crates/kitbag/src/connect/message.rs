@@ -49,9 +49,9 @@ pub(crate) enum NotAMessage {
     /// Bytes that are no text.
     #[error("not valid UTF-8")]
     Encoding,
-    /// Nested beyond the limit.
-    #[error("nested too deep")]
-    TooDeep,
+    /// A copy of something only we say, from a server that writes down what it receives.
+    #[error("a copy of our own message")]
+    Echo,
 }
 
 #[derive(Deserialize)]
@@ -68,21 +68,22 @@ struct Envelope<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// Takes a line apart.
-pub(crate) fn decode(line: &[u8], depth: usize) -> Result<Message<'_>, NotAMessage> {
-    if is_too_deep(line, depth) {
-        return Err(NotAMessage::TooDeep);
-    }
+/// Takes a line apart. How deep the values in it are is looked at where they are read: here they are passed over.
+pub(crate) fn decode(line: &[u8]) -> Result<Message<'_>, NotAMessage> {
     if let Some(answer) = usual_answer(line) {
         return Ok(answer);
     }
     let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| why(line))?;
     let id = envelope.id.filter(|id| id.get() != "null");
+    if envelope.method.as_deref().is_some_and(only_ours) {
+        return Err(NotAMessage::Echo);
+    }
     match (envelope.method, id, envelope.result, envelope.error) {
         (Some(method), Some(id), None, None) => Ok(Message::Request { id, method, params: envelope.params }),
         (Some(method), None, None, None) => Ok(Message::Notification { method, params: envelope.params }),
         (None, Some(id), result, error) => {
-            let id = id.get().trim_matches('"').parse().map_err(|_| NotAMessage::Malformed)?;
+            // Exactly as we sent it: another number in other words is another id.
+            let id = id.get().parse().map_err(|_| NotAMessage::Malformed)?;
             match (result, error) {
                 (Some(result), None) => Ok(Message::Answer { id, outcome: Ok(result) }),
                 (None, Some(error)) => Ok(Message::Answer { id, outcome: Err(error) }),
@@ -107,6 +108,12 @@ fn usual_answer(line: &[u8]) -> Option<Message<'_>> {
     Some(Message::Answer { id, outcome: Ok(result) })
 }
 
+/// What a client says and no server.
+fn only_ours(method: &str) -> bool {
+    matches!(method, "initialize" | "notifications/initialized" | "server/discover" | "logging/setLevel")
+        || ["tools/", "resources/", "prompts/", "completion/"].iter().any(|stage| method.starts_with(stage))
+}
+
 fn number(digits: &[u8]) -> u64 {
     digits.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0'))
 }
@@ -121,9 +128,9 @@ fn why(line: &[u8]) -> NotAMessage {
     }
 }
 
-/// Every level is opened and closed, so a short line cannot be deep, nor one with few brackets, and counting
+/// Whether a value is nested beyond a limit. Every level is opened and closed, so a short line cannot be deep, nor one with few brackets, and counting
 /// them is cheap; only others are looked at closely.
-fn is_too_deep(line: &[u8], most: usize) -> bool {
+pub(crate) fn is_too_deep(line: &[u8], most: usize) -> bool {
     if line.len() / 2 <= most || memchr2_iter(b'{', b'[', line).count() <= most {
         return false;
     }
@@ -146,30 +153,49 @@ fn is_too_deep(line: &[u8], most: usize) -> bool {
     false
 }
 
+/// Whether a line that cannot be read means to be an answer: an object, and no request.
+pub(crate) fn is_answer_like(head: &[u8]) -> bool {
+    head.trim_ascii_start().starts_with(b"{")
+        && !top_keys(head).any(|(key, rest)| key == b"\"method\"" && is_key(rest))
+}
+
 /// The id of an answer that cannot be read as a whole: the top-level `"id"` in its first bytes, or, for
 /// servers that write it last, at its very end.
 pub(crate) fn sniff_id(head: &[u8], tail: &[u8]) -> Option<u64> {
     id_at_start(head).or_else(|| id_at_end(tail))
 }
 
-fn id_at_start(head: &[u8]) -> Option<u64> {
+/// The top-level strings of a line, with what follows each, as far as it can be read.
+fn top_keys(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let (mut depth, mut at) = (0_usize, 0);
-    while let Some(byte) = head.get(at) {
-        match byte {
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' => depth = depth.saturating_sub(1),
-            b'"' => {
-                let end = string_end(head, at)?;
-                if depth == 1 && &head[at..=end] == b"\"id\"" {
-                    return number_after_colon(&head[end + 1..]);
+    std::iter::from_fn(move || {
+        while let Some(byte) = head.get(at) {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth = depth.saturating_sub(1),
+                b'"' => {
+                    let (from, end) = (at, string_end(head, at)?);
+                    at = end + 1;
+                    if depth == 1 {
+                        return Some((&head[from..=end], &head[end + 1..]));
+                    }
+                    continue;
                 }
-                at = end;
+                _ => {}
             }
-            _ => {}
+            at += 1;
         }
-        at += 1;
-    }
-    None
+        None
+    })
+}
+
+fn id_at_start(head: &[u8]) -> Option<u64> {
+    let (_, rest) = top_keys(head).find(|(key, rest)| *key == b"\"id\"" && is_key(rest))?;
+    number_after_colon(rest)
+}
+
+fn is_key(rest: &[u8]) -> bool {
+    rest.trim_ascii_start().starts_with(b":")
 }
 
 fn string_end(bytes: &[u8], open: usize) -> Option<usize> {
@@ -185,8 +211,11 @@ fn string_end(bytes: &[u8], open: usize) -> Option<usize> {
 
 fn number_after_colon(rest: &[u8]) -> Option<u64> {
     let rest = rest.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
-    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    // `1.5` is not 1, and `"1"` is not either.
+    rest.get(digits)
+        .is_none_or(|byte| matches!(byte, b',' | b'}') || byte.is_ascii_whitespace())
+        .then_some(())?;
     std::str::from_utf8(&rest[..digits]).ok()?.parse().ok()
 }
 
@@ -199,7 +228,6 @@ fn id_at_end(tail: &[u8]) -> Option<u64> {
     let rest: Vec<u8> = after.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let rest = rest.strip_prefix(b":")?;
     let number = id.to_string();
-    let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(number.as_bytes())?;
-    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    let rest = rest.strip_prefix(number.as_bytes())?;
     (rest.is_empty() || rest == b",\"jsonrpc\":\"2.0\"").then_some(id)
 }

@@ -258,7 +258,6 @@ impl Opener<'_> {
         let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail: tail.clone() });
         let bounds = Bounds {
             line: self.plan.limits.line,
-            depth: self.plan.limits.depth,
             queue: self.plan.limits.queue,
             questions: self.plan.limits.questions,
         };

@@ -140,10 +140,8 @@ pub(crate) enum RequestError {
     #[error("the answer cannot be used: {0}")]
     BadAnswer(String),
     /// The answer is longer than the limit.
-    #[error("the answer of {length} bytes is larger than the limit of {limit}")]
+    #[error("the answer is larger than the limit of {limit} bytes")]
     TooLarge {
-        /// Its length.
-        length: usize,
         /// The limit.
         limit: usize,
     },
@@ -182,7 +180,6 @@ struct Shared {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     pub(crate) line: usize,
-    pub(crate) depth: usize,
     pub(crate) queue: usize,
     pub(crate) questions: usize,
 }
@@ -450,6 +447,11 @@ impl Shared {
         if 0 < self.questions.load(Ordering::Relaxed) {
             self.ended.notify_waiters();
         }
+    }
+
+    /// The requests that may have been received and are not answered.
+    fn sent(&self) -> Vec<u64> {
+        self.lock().slots.iter().filter(|(_, slot)| slot.sent).map(|(id, _)| *id).collect()
     }
 
     fn finish(&self, id: u64, outcome: Outcome) {

@@ -354,7 +354,7 @@ impl Source for Stdout {
         match self.framer.frame() {
             Frame::Line(line) if rest => Incoming::Rest(line),
             Frame::Line(line) => Incoming::Line(line),
-            Frame::Oversized { head, tail, length } => Incoming::Oversized { head, tail, length },
+            Frame::Oversized(head) => Incoming::Oversized(head),
         }
     }
 }

@@ -97,7 +97,7 @@ mod tests {
             let Count { values, blocks } = count(text);
             (values, blocks)
         };
-        assert_eq!(counted(r#"{"content":[{},{},{}]}"#), (7, 3));
+        assert_eq!(counted(r#"{"content":[{},{},{}]}"#), (8, 3));
         assert_eq!(counted(r#"{"content":[{"text":"a,[\\\",b"}],"structuredContent":{"a":1}}"#).1, 1);
         assert_eq!(counted(r#"{"a":"[[[[,,,,"}"#), (2, 0));
     }

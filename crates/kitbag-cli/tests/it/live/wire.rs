@@ -103,16 +103,53 @@ fn t05_an_endless_answer_fails_its_call_and_nothing_else() {
     assert!(peak_mib() < 64, "{} MiB", peak_mib());
 }
 
-/// A line that does not say whose answer it is costs that call its clock, but not the link.
+/// A line that does not say whose answer it is belongs to the only call there is, and costs it at once.
 #[tokio::test]
-async fn t05_an_endless_line_without_an_id_leaves_the_link_alone() {
+async fn t05_f73_an_endless_line_without_an_id_fails_the_only_call() {
     let farm = Farm::of("x", &["--fault", "s02:32,noid"]);
+    spoilt(&farm, "s02:32,noid", ErrorKind::TooLarge).await;
+}
+
+/// Copies of requests, answers to almost the right id: noise, whatever is in it.
+#[tokio::test]
+async fn f72_a_server_that_logs_to_its_output_works() {
+    for era in ["legacy", "modern"] {
+        let farm = Farm::of("x", &["--fault", "s31", "--era", era]);
+        let kit = farm.open(calm()).await;
+        for number in 0..5 {
+            let reply = kit.ask("x", "echo", json!({"message": format!("m{number}")})).await.unwrap();
+            assert_eq!(said(&reply), format!("m{number}"), "{era}");
+        }
+        let status = kit.on("x").status();
+        assert!(10 < status.noise && status.restarts == 0, "{status:?}");
+        assert_eq!(farm.log("x").matches("output that is").count(), 1, "{}", farm.log("x"));
+        farm.close(kit).await;
+    }
+}
+
+/// One tool nested beyond any reading costs that tool.
+#[tokio::test]
+async fn f78_a_tool_nested_too_deep_costs_no_other() {
+    let farm = Farm::of("x", &["--fault", "c08:deep,5000"]);
+    let kit = farm.open(calm()).await;
+    let view = kit.own_view();
+    let has = |name: &str| view.tools().iter().any(|shown| shown.tool.name.as_str() == name);
+    assert!(has("plain") && !has("abyss"), "{:?}", kit.faults());
+    let told = kit.faults().iter().any(|fault| fault.message.contains("abyss"));
+    assert!(told, "{:?}", kit.faults());
+    farm.close(kit).await;
+}
+
+/// A list without end of bytes is cut, and says so.
+#[tokio::test]
+async fn f18_a_list_of_too_many_bytes_is_cut() {
+    let farm = Farm::of("x", &["--fault", "s20"]);
     let mut limits = calm();
-    limits.wait_total = Duration::from_secs(3);
+    limits.list = 20_000;
     let kit = farm.open(limits).await;
-    let error = kit.ask("x", "echo", json!({"message": "x"})).await.unwrap_err();
-    assert_eq!(error.kind, ErrorKind::OutcomeUnknown, "{error}");
-    kit.lives("x").await;
+    let list = kit.on("x").tools();
+    assert!(!list.tools.is_empty(), "what came before is kept");
+    assert_eq!(list.truncated.as_deref(), Some("more than 20000 bytes"));
     farm.close(kit).await;
 }
 

@@ -163,6 +163,6 @@ pub(crate) fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
 }
 
 /// Whether a line is the answer to this request.
-pub(crate) fn answers(line: &[u8], id: u64, depth: usize) -> bool {
-    matches!(message::decode(line, depth), Ok(message::Message::Answer { id: answered, .. }) if answered == id)
+pub(crate) fn answers(line: &[u8], id: u64) -> bool {
+    matches!(message::decode(line), Ok(message::Message::Answer { id: answered, .. }) if answered == id)
 }

@@ -148,7 +148,7 @@ impl Remote {
 
     /// A whole body of bounded size.
     pub(crate) async fn body(&self, mut answer: Response, limit: usize) -> Result<Vec<u8>, Trouble> {
-        let too_large = |length| Trouble::Said(RequestError::TooLarge { length, limit });
+        let too_large = |_| Trouble::Said(RequestError::TooLarge { limit });
         let told = answer.content_length().and_then(|length| usize::try_from(length).ok()).unwrap_or(0);
         if limit < told {
             return Err(too_large(told));

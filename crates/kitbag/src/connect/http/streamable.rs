@@ -307,7 +307,6 @@ impl Shared {
 
     /// One JSON body: an answer, or several messages in a list, as one older version has it.
     async fn take_body(&self, id: u64, body: Vec<u8>) -> Result<(), Trouble> {
-        let depth = self.remote.limits.depth;
         let bad = |why: &str| Err(Trouble::Said(RequestError::BadAnswer(why.to_owned())));
         let trimmed = body.trim_ascii();
         if trimmed.is_empty() {
@@ -318,13 +317,13 @@ impl Shared {
                 Ok(lines) => lines,
                 Err(_) => return bad("a list that is not JSON"),
             };
-            let answered = lines.iter().any(|line| answers(line.get().as_bytes(), id, depth));
+            let answered = lines.iter().any(|line| answers(line.get().as_bytes(), id));
             for line in lines {
                 self.hand_on(line.get().as_bytes().to_vec()).await;
             }
             return if answered { Ok(()) } else { bad("a list without the answer") };
         }
-        if answers(trimmed, id, depth) {
+        if answers(trimmed, id) {
             self.hand_on(body).await;
             return Ok(());
         }

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::super::ask::{self, Asked, Responder, Responses};
 use super::super::era::{self, Era};
+use super::super::message::is_too_deep;
 use super::super::open::Session;
 use super::super::peer::{Caller, Clocks, Note, RequestError, Voice};
 use super::super::wire::Param;
@@ -209,6 +210,10 @@ impl<'a> Trip<'a> {
             let voice = Voice { notes: self.call.notes.clone(), caller };
             let answer = session.peer.request("tools/call", params, session.speech, clocks, voice).await;
             let error = match answer {
+                // Whoever reads it may go as deep as it is.
+                Ok(result) if is_too_deep(result.get().as_bytes(), self.link.0.plan.limits.depth) => {
+                    RequestError::BadAnswer("nested too deep".to_owned())
+                }
                 Ok(result) => return Ok((result, session.speech.era)),
                 Err(error) => error,
             };

@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::ask::Ask;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
-use super::super::message::{Message, NotAMessage, decode, sniff_id};
+use super::super::message::{Message, NotAMessage, decode, is_answer_like, sniff_id};
 use super::{Inbound, LAST_WORDS, Peer, RequestError, Shared};
 
 /// Comes when the conversation is over.
@@ -117,13 +117,13 @@ pub(super) async fn read(
             Incoming::Line(line) => take(line, &peer, &*inbound),
             Incoming::Failed { id, error } => shared.finish(id, Err(error)),
             // Half an answer is none: its call is lost, and may be one to make again.
-            Incoming::Rest(rest) if decode(rest, limits.depth).is_err() => {
-                inbound.noise(rest, NotAMessage::Noise)
-            }
+            Incoming::Rest(rest) if decode(rest).is_err() => inbound.noise(rest, NotAMessage::Noise),
             Incoming::Rest(rest) => take(rest, &peer, &*inbound),
-            Incoming::Oversized { head, tail, length } => {
-                if let Some(id) = sniff_id(head, tail) {
-                    shared.finish(id, Err(RequestError::TooLarge { length, limit: limits.line }));
+            Incoming::Oversized(head) if !is_answer_like(head) => inbound.noise(head, NotAMessage::Noise),
+            Incoming::Oversized(head) => {
+                let ids = sniff_id(head, b"").map_or_else(|| shared.sent(), |id| vec![id]);
+                for id in ids {
+                    shared.finish(id, Err(RequestError::TooLarge { limit: limits.line }));
                 }
             }
         }
@@ -136,7 +136,7 @@ pub(super) async fn read(
 
 fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
     let shared = &peer.0;
-    match decode(line, shared.limits.depth) {
+    match decode(line) {
         Ok(Message::Answer { id, outcome: Ok(result) }) => shared.finish(id, Ok(result.to_owned())),
         Ok(Message::Answer { id, outcome: Err(error) }) => shared.finish(id, Err(remote(error))),
         Ok(Message::Notification { method, params }) => {
@@ -153,13 +153,9 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
             }
         }
         Err(why) => {
-            // A logger's lines may have ids too; only what means to be a message can fail a call.
-            let is_meant = match why {
-                NotAMessage::Noise | NotAMessage::Malformed => {
-                    memchr::memmem::find(line, b"\"jsonrpc\"").is_some()
-                }
-                NotAMessage::Encoding | NotAMessage::TooDeep => true,
-            };
+            // A logger's lines may have ids too; only what means to be an answer can fail a call.
+            let is_meant = is_answer_like(line)
+                && (why == NotAMessage::Encoding || memchr::memmem::find(line, b"\"jsonrpc\"").is_some());
             let id = if is_meant { sniff_id(line, line) } else { None };
             match id {
                 Some(id) => shared.finish(id, Err(RequestError::BadAnswer(why.to_string()))),

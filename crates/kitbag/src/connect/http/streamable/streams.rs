@@ -38,7 +38,7 @@ impl Shared {
         let mut tries = 0;
         loop {
             let ended = self.read(&mut answer, &mut events, |line| {
-                let answered = answers(line, id, self.remote.limits.depth);
+                let answered = answers(line, id);
                 if answered {
                     self.settle(about, session.clone(), line);
                 }
@@ -197,7 +197,7 @@ impl Shared {
             let mut bytes = &chunk[..];
             loop {
                 let limit = self.remote.limits.line;
-                let too_long = |TooLong(length)| Trouble::Said(RequestError::TooLarge { length, limit });
+                let too_long = |TooLong(_)| Trouble::Said(RequestError::TooLarge { limit });
                 let Some(event) = events.take(&mut bytes).map_err(too_long)? else { break };
                 if !event.is_message() {
                     continue;

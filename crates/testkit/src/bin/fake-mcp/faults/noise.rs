@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::{Entry, Fault};
+use super::{Entry, Fault, Take};
 use crate::out::{Kind, Pipe};
 use crate::server::Server;
+use crate::wire::Request;
 
 pub(super) const FAULTS: &[Entry] = &[
     Entry {
@@ -26,6 +27,12 @@ pub(super) const FAULTS: &[Entry] = &[
         modes: &[],
         about: "malformed messages between good ones",
         make: |_| Arc::new(Between { lines: MALFORMED, turn: AtomicUsize::new(0), opening: 0 }),
+    },
+    Entry {
+        label: "s31",
+        modes: &[],
+        about: "writes down on stdout what it receives, and answers nearly the same ids before the right one",
+        make: |_| Arc::new(Diarist),
     },
 ];
 
@@ -94,6 +101,28 @@ impl Fault for Between {
         pipe.hold(self.next().as_bytes());
         pipe.hold(line);
         pipe.hold(self.next().as_bytes());
+    }
+}
+
+/// Logs every request where only answers belong, and gives wrong answers to ids that are almost the one asked.
+struct Diarist;
+
+impl Fault for Diarist {
+    fn request(&self, server: &Arc<Server>, request: &Request<'_>) -> Take {
+        let (id, copy) = (request.id, String::from_utf8_lossy(request.line));
+        let copy = copy.trim_end();
+        let wrong = r#""result":{"content":[{"type":"text","text":"wrong"}],"tools":[]}"#;
+        let lines = [
+            format!("[DEBUG] received: {copy}"),
+            copy.to_owned(),
+            format!(r#"{{"jsonrpc":"2.0","id":{id}.5,{wrong}}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":{id}.0,{wrong}}}"#),
+            format!(r#"{{"jsonrpc":"2.0","id":"{id}",{wrong}}}"#),
+            format!(r#"[{{"jsonrpc":"2.0","id":{id},{wrong}}}]"#),
+            format!(r#"INFO sending {{"jsonrpc":"2.0","id":{id},{wrong}}}"#),
+        ];
+        server.out.raw(format!("{}\n", lines.join("\n")).as_bytes());
+        Take::Leave
     }
 }
 
