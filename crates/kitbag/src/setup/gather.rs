@@ -1,6 +1,6 @@
 //! Collecting documents layer by layer.
 
-use super::overrides::{close_lost, override_servers};
+use super::overrides::{Lost, close_lost, loose_overrides, override_servers};
 use super::*;
 
 mod variables;
@@ -25,8 +25,7 @@ pub(super) struct Gathered<'a> {
     env_files: EnvFiles,
     pub(super) secrets: Secrets,
     pub(super) is_trust_damaged: bool,
-    /// Files of one server that cannot be read, and never could.
-    lost: Vec<PathBuf>,
+    lost: Vec<Lost>,
     /// Whether `MCP_HUB_URL` stands in for all files.
     hub: bool,
 }
@@ -257,8 +256,8 @@ impl<'a> Gathered<'a> {
         self.faults.extend(faults);
         for file in files {
             let document = self.files.document(&file, None, folder, &self.limits);
-            if *layer != Layer::Project && self.files.lost.contains(&file) {
-                self.lost.push(file.clone());
+            if *layer != Layer::Project && self.files.lost.last() == Some(&file) {
+                self.lost.push(Lost::One(file.clone()));
             }
             if let Some(document) = document.filter(|document| self.seen.insert(document.file.to_path_buf()))
             {
@@ -273,6 +272,10 @@ impl<'a> Gathered<'a> {
         let document = self.files.document(file, dialect, self.env.cwd(), &self.limits);
         self.searched(layer.clone(), file, document.is_some());
         let found = document.is_some();
+        // Nobody approved what a project's file says, so it switches nothing off.
+        if used && layer != Layer::Project && self.files.lost.last().is_some_and(|lost| lost == file) {
+            self.lost.push(Lost::Many(layer.clone(), file.to_owned()));
+        }
         if let Some(document) = document.filter(|_| self.seen.insert(file.to_owned())) {
             self.documents.push(Layered { layer, used, user: None, document });
         }
@@ -351,9 +354,12 @@ impl<'a> Gathered<'a> {
         }
         close_lost(&mut merged, &self.lost);
         for (file, settings) in &self.settings {
-            let faults = override_servers(&mut merged, file, settings);
+            override_servers(&mut merged, settings);
             // What a file says about servers of other files is idle, not wrong, while a hub replaces them.
-            merged.faults.extend(faults.into_iter().filter(|_| !self.hub));
+            if !self.hub {
+                let faults = loose_overrides(&mut merged, file, settings);
+                merged.faults.extend(faults);
+            }
         }
         Setup {
             folders: self.folders.clone(),

@@ -10,6 +10,7 @@ impl<'a> Gathered<'a> {
         let url = self.env.filled("MCP_URL");
         if let Some(hub) = self.env.filled("MCP_HUB_URL") {
             self.documents.clear();
+            self.lost.clear();
             self.hub = true;
             let alone = |value: Option<&'a str>| value.filter(|_| url.is_none());
             self.variable(Layer::Env, of_variable("MCP_HUB_URL", hub, alone(token), alone(headers)));
