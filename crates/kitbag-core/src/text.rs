@@ -14,7 +14,7 @@ mod tests;
 pub use globs::{BadGlob, Globs};
 pub use log::redact_log;
 pub(crate) use near::Asked;
-pub use near::nearest;
+pub use near::{all_nearest, nearest};
 pub use neutral::neutral;
 pub(crate) use redact::STAND_INS;
 pub use redact::{

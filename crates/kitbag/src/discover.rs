@@ -16,4 +16,4 @@ pub use values::Values;
 
 pub(crate) use catalog::read_catalog;
 pub(crate) use scan::{folder_files, text_of, unread};
-pub(crate) use values::{EnvFiles, seen};
+pub(crate) use values::{EnvFiles, env_file, seen};

@@ -14,16 +14,19 @@ use kitbag_core::{Fault, FaultKind, Limits, Place, Secret, ServerSpec, Severity,
 
 use crate::Env;
 use crate::discover::{
-    EnvFiles, Folder, Folders, Values, host_files, project_files, read_catalog, text_of, user_folders,
+    EnvFiles, Folder, Folders, Values, env_file, host_files, project_files, read_catalog, user_folders,
 };
 use crate::registry::{Approval, Secrets, Trust};
 
 mod files;
 mod gather;
+mod overrides;
 mod project;
+mod stamps;
 
 use files::{Files, Texts};
 use gather::Gathered;
+use stamps::Stamps;
 
 /// What to look at.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +90,7 @@ pub struct Searched {
 }
 
 /// Everything known before connecting.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Setup {
     /// Kitbag's own folders.
     pub folders: Folders,
@@ -113,6 +116,7 @@ pub struct Setup {
     held_settings: Option<HeldSettings>,
     request: Request,
     texts: Texts,
+    stamps: Stamps,
 }
 
 /// Settings of the working folder that nobody approved yet.
@@ -137,6 +141,9 @@ impl Setup {
 
     fn look(request: &Request, before: Option<&Self>) -> Result<Self, SetupError> {
         let folders = Folders::of(&request.env);
+        let mut files = Files::new(before.map(|before| &before.texts));
+        files.stamps.note(&folders.approvals());
+        files.stamps.note(&folders.answers());
         let loaded = Trust::load(&folders);
         let is_damaged = loaded.is_damaged();
         let trust = match before {
@@ -147,7 +154,7 @@ impl Setup {
         let user = request.user.clone().unwrap_or_else(UserId::local);
         let mut gathered = Gathered::new(&request.env, &folders, &trust, user);
         gathered.is_trust_damaged = is_damaged;
-        gathered.files = Files::new(before.map(|before| &before.texts));
+        gathered.files = files;
         gathered.secrets = match (Secrets::load(&folders), before) {
             (secrets, Some(before)) if secrets.is_damaged() => before.secrets.clone(),
             (secrets, _) => secrets,
@@ -198,6 +205,7 @@ impl Setup {
         let folders = Folders::of(&request.env);
         let trust = Trust::load(&folders);
         let mut gathered = Gathered::new(&request.env, &folders, &trust, UserId::local());
+        gathered.files.stamps.note(&folders.answers());
         gathered.secrets = Secrets::load(&folders);
         gathered.described(&request)
     }
@@ -286,9 +294,9 @@ impl Setup {
             && self.secrets.same_for(&self.user, &other.secrets)
     }
 
-    /// Every file that decides something: looked for, or read for its variables.
-    pub(crate) fn watched(&self) -> impl Iterator<Item = &PathBuf> {
-        self.searched.iter().map(|searched| &searched.file).chain(self.env_files.paths())
+    /// Whether a file that decides something no longer looks as it did before it was read.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stamps.are_stale()
     }
 
     fn with_values<T>(&self, server: &ServerSpec, layer: &Layer, work: impl FnOnce(&Values<'_>) -> T) -> T {
@@ -301,12 +309,26 @@ impl Setup {
 
     /// Takes over answers that were given meanwhile.
     pub fn reload_secrets(&mut self) {
+        self.stamps.renew(&self.folders.answers());
         self.secrets = Secrets::load(&self.folders);
     }
 
     /// Every fault: of files first, then of servers.
     pub fn faults(&self) -> impl Iterator<Item = &Fault> {
         self.merged.faults.iter().chain(self.merged.servers.iter().flat_map(|row| &row.faults))
+    }
+}
+
+/// The texts of files and the variables of `.env` may hold secrets.
+impl std::fmt::Debug for Setup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup")
+            .field("user", &self.user)
+            .field("merged", &self.merged)
+            .field("settings", &self.settings)
+            .field("searched", &self.searched)
+            .field("request", &self.request)
+            .finish_non_exhaustive()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::Mode;
+use super::{Mode, Overrides};
 use crate::names::Form;
 
 /// What is said about one server's tools.
@@ -35,24 +35,44 @@ impl ServerRules {
         self.names = over.names.or(self.names);
         self.category = over.category.clone().or(self.category.take());
         self.tag = over.tag.clone().or(self.tag.take());
-        let lists = [
-            (&mut self.idempotent, &over.idempotent),
-            (&mut self.read_only, &over.read_only),
-            (&mut self.approve, &over.approve),
-        ];
-        for (list, other) in lists {
+        for (list, other) in
+            [(&mut self.idempotent, &over.idempotent), (&mut self.read_only, &over.read_only)]
+        {
             if !other.is_empty() {
                 list.clone_from(other);
             }
         }
-        for (tool, rules) in &over.tools {
-            let known = self.tools.iter().position(|(name, _)| name == tool);
-            let earlier = known.and_then(|index| self.tools.remove(index).1.closed);
-            let closed = earlier.or_else(|| rules.closed.clone());
-            self.tools.push((tool.clone(), ToolRules { closed, ..rules.clone() }));
-        }
+        // What one file wants a person asked about, no other lets through unasked.
+        self.approve.extend_from_slice(&over.approve);
+        merge(&mut self.tools, &over.tools, ToolRules::apply);
         // No later layer opens again what an earlier one may have meant to keep away.
         self.closed = self.closed.take().or_else(|| over.closed.clone());
+    }
+
+    /// Whether any of it keeps something away, or wants a person asked.
+    fn restricts(&self) -> bool {
+        let of_tool = |(_, rules): &(String, ToolRules)| {
+            rules.closed.is_some() || rules.args.iter().any(|(_, arg)| arg.hide || arg.pin.is_some())
+        };
+        self.closed.is_some() || !self.approve.is_empty() || self.tools.iter().any(of_tool)
+    }
+}
+
+impl Overrides {
+    /// Whether any of it keeps something away, or wants a person asked.
+    pub fn restricts(&self) -> bool {
+        let is_switch = self.enabled == Some(false) || self.per_user == Some(true);
+        is_switch || self.include.is_some() || self.exclude.is_some() || self.rules.restricts()
+    }
+}
+
+/// Takes over what is said under each name; names that are known are merged, others added.
+fn merge<T: Clone>(known: &mut Vec<(String, T)>, over: &[(String, T)], apply: fn(&mut T, &T)) {
+    for (name, rules) in over {
+        match known.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => apply(known, rules),
+            None => known.push((name.clone(), rules.clone())),
+        }
     }
 }
 
@@ -75,6 +95,20 @@ pub struct ToolRules {
     pub closed: Option<String>,
 }
 
+impl ToolRules {
+    fn apply(&mut self, over: &Self) {
+        self.name = over.name.clone().or(self.name.take());
+        self.description = over.description.clone().or(self.description.take());
+        self.category = over.category.clone().or(self.category.take());
+        merge(&mut self.args, &over.args, ArgRules::apply);
+        if !over.examples.is_empty() {
+            self.examples.clone_from(&over.examples);
+        }
+        self.options.extend(over.options.clone());
+        self.closed = self.closed.take().or_else(|| over.closed.clone());
+    }
+}
+
 /// What is said about one argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgRules {
@@ -88,6 +122,16 @@ pub struct ArgRules {
     pub describe: Option<String>,
     /// Whether the model does not see it.
     pub hide: bool,
+}
+
+impl ArgRules {
+    fn apply(&mut self, over: &Self) {
+        self.pin = over.pin.clone().or(self.pin.take());
+        self.default = over.default.clone().or(self.default.take());
+        self.rename = over.rename.clone().or(self.rename.take());
+        self.describe = over.describe.clone().or(self.describe.take());
+        self.hide |= over.hide;
+    }
 }
 
 /// Who wins when a tool of a server and a local one want the same name.

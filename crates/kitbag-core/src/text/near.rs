@@ -10,18 +10,25 @@ const MOST_SLIPS: usize = 2;
 /// What is compared of a word, in characters.
 const LONGEST: usize = 64;
 
-/// The candidate that a typing mistake away from `word` would give, if exactly such a one stands out.
+/// The candidate that a typing mistake away from `word` would give; of several the first.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    all_nearest(word, candidates).into_iter().next()
+}
+
+/// All candidates that as few typing mistakes as any away from `word` would give, in their order.
+pub fn all_nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let asked = Asked::new(word);
-    let mut best: Option<(usize, &str)> = None;
+    let mut least = usize::MAX;
+    let mut best = Vec::new();
     for candidate in candidates.into_iter().filter(|candidate| *candidate != word) {
-        if let Some(slips) = asked.slips(&fold(candidate))
-            && best.is_none_or(|(least, _)| slips < least)
-        {
-            best = Some((slips, candidate));
+        let Some(slips) = asked.slips(&fold(candidate)).filter(|slips| *slips <= least) else { continue };
+        if slips < least {
+            best.clear();
         }
+        least = slips;
+        best.push(candidate);
     }
-    best.map(|(_, candidate)| candidate)
+    best
 }
 
 /// A word that nothing is called, folded once for comparing it with many.

@@ -14,6 +14,8 @@ fn near_misses() {
     check("uri", Some("url"));
     check("x", None);
     check("command", None);
+    assert_eq!(all_nearest("db-3", ["db-1", "other", "db-2", "db-34"]), ["db-1", "db-2", "db-34"]);
+    assert_eq!(all_nearest("servres", ["server", "servers", "serves"]), ["servers", "serves"]);
 }
 
 #[test]

@@ -52,6 +52,16 @@ impl Folders {
         self.config.join("mcp.json")
     }
 
+    /// The approvals given so far.
+    pub fn approvals(&self) -> PathBuf {
+        self.state.join("trust.json")
+    }
+
+    /// The answers given so far.
+    pub fn answers(&self) -> PathBuf {
+        self.state.join("secrets.json")
+    }
+
     /// Servers, one a file, with a folder for each user.
     pub fn servers(&self) -> PathBuf {
         self.config.join("servers")

@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use kitbag_core::config::env::dot_env;
 use kitbag_core::model::{Folder, Link, Lookup, Piece, Seen, input_variable};
-use kitbag_core::{Limits, Secret, ServerSpec};
+use kitbag_core::{Fault, Secret, ServerSpec};
 
-use super::text_of;
 use crate::Env;
 
 /// Values for the references of one server.
@@ -56,19 +55,18 @@ impl Lookup for Values<'_> {
 pub(crate) struct EnvFiles(BTreeMap<PathBuf, Result<Arc<str>, String>>);
 
 impl EnvFiles {
-    /// Reads the file a server names, unless it was read already or its name has no value here.
-    pub(crate) fn read(&mut self, spec: &ServerSpec, values: &Values<'_>, limits: &Limits) {
-        let Some(file) = named(spec, values) else { return };
-        self.0.entry(file).or_insert_with_key(|file| match text_of(file, limits) {
-            Ok(Some(text)) => Ok(text.into()),
-            Ok(None) => Err(format!("{} does not exist", file.display())),
-            Err(fault) => Err(format!("{} {}", file.display(), fault.message)),
-        });
+    /// Whether a file was read already.
+    pub(crate) fn has(&self, file: &Path) -> bool {
+        self.0.contains_key(file)
     }
 
-    /// All that were looked for.
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.0.keys()
+    /// Takes over what was read of a file: its text, or why there is none.
+    pub(crate) fn add(&mut self, file: PathBuf, text: Option<Arc<str>>, fault: Option<&Fault>) {
+        let read = text.ok_or_else(|| match fault {
+            Some(fault) => format!("{} {}", file.display(), fault.message),
+            None => format!("{} does not exist", file.display()),
+        });
+        self.0.insert(file, read);
     }
 
     fn text(&self, file: &Path) -> Result<&str, String> {
@@ -87,8 +85,8 @@ impl std::fmt::Debug for EnvFiles {
     }
 }
 
-/// The path of a server's file of variables.
-fn named(spec: &ServerSpec, values: &Values<'_>) -> Option<PathBuf> {
+/// The path of a server's file of variables, if it names one and the name has a value here.
+pub(crate) fn env_file(spec: &ServerSpec, values: &Values<'_>) -> Option<PathBuf> {
     let Link::Stdio(program) = &spec.link else { return None };
     let path = program.env_file.as_ref()?.resolve(values).ok()?;
     Some(values.env.path(&path, values.env.cwd()))
@@ -107,7 +105,7 @@ pub(crate) fn seen(spec: &ServerSpec, values: &Values<'_>) -> Seen {
         names.filter_map(|name| Some((name.clone(), values.dot_env.get(name)?.clone()))).collect();
     variables.sort();
     variables.dedup();
-    let env_file = named(spec, values).map(|file| match values.env_files.text(&file) {
+    let env_file = env_file(spec, values).map(|file| match values.env_files.text(&file) {
         Ok(text) => text.to_owned(),
         // Approved while it could not be read, it is another thing once it can be.
         Err(_) => String::new(),

@@ -32,7 +32,7 @@ pub struct Secrets {
 impl Secrets {
     /// Reads the answers; a damaged file counts as none.
     pub fn load(folders: &Folders) -> Self {
-        let stored = match file::read(&folders.state.join("secrets.json")) {
+        let stored = match file::read(&folders.answers()) {
             Ok(text) if text.trim().is_empty() => Some(Stored::default()),
             Ok(text) => serde_json::from_str(&text).ok(),
             Err(_) => None,
@@ -83,7 +83,7 @@ impl Secrets {
         };
         answers.entry(scope(spec)).or_default().insert(id.to_owned(), answer.expose().to_owned());
         let text = serde_json::to_string_pretty(&secrets.stored).unwrap_or_default() + "\n";
-        file::write_private(&folders.state.join("secrets.json"), &text)?;
+        file::write_private(&folders.answers(), &text)?;
         drop(lock);
         Ok(secrets)
     }

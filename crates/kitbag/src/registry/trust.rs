@@ -36,7 +36,7 @@ pub struct Trust {
 impl Trust {
     /// Reads the approvals.
     pub fn load(folders: &Folders) -> Self {
-        let file = folders.state.join("trust.json");
+        let file = folders.approvals();
         let stored = match file::read(&file) {
             Ok(text) if text.trim().is_empty() => Some(Stored::default()),
             Ok(text) => serde_json::from_str(&text).ok(),

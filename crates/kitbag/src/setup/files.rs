@@ -9,15 +9,17 @@ use kitbag_core::config::settings::{self, Settings};
 use kitbag_core::config::{Dialect, Document, Reading, read};
 use kitbag_core::{Fault, Limits, Severity};
 
+use super::stamps::Stamps;
 use crate::discover::{Folder, folder_files, text_of, unread};
 
 /// The texts of files as they were when they could last be read, by path.
 pub(super) type Texts = BTreeMap<PathBuf, Arc<str>>;
 
-/// Reads files, remembering their texts.
+/// Reads files, remembering their texts and what each looked like before.
 pub(super) struct Files<'a> {
     before: Option<&'a Texts>,
     pub(super) texts: Texts,
+    pub(super) stamps: Stamps,
     /// Files of which nothing is known, not even what they said before.
     pub(super) lost: Vec<PathBuf>,
 }
@@ -25,7 +27,26 @@ pub(super) struct Files<'a> {
 impl<'a> Files<'a> {
     /// With what an earlier look read, if there was one.
     pub(super) fn new(before: Option<&'a Texts>) -> Self {
-        Self { before, texts: Texts::new(), lost: Vec::new() }
+        Self { before, texts: Texts::new(), stamps: Stamps::default(), lost: Vec::new() }
+    }
+
+    /// A file's text as it is now, if it is there.
+    pub(super) fn text(&mut self, file: &Path, limits: &Limits) -> Result<Option<String>, Box<Fault>> {
+        self.stamps.note(file);
+        text_of(file, limits)
+    }
+
+    /// A file's text, or the one before where it cannot be read now; and why it cannot.
+    pub(super) fn kept_text(&mut self, file: &Path, limits: &Limits) -> (Option<Arc<str>>, Option<Fault>) {
+        match self.text(file, limits) {
+            Ok(None) => (None, None),
+            Ok(Some(text)) => {
+                let text: Arc<str> = text.into();
+                self.texts.insert(file.to_owned(), text.clone());
+                (Some(text), None)
+            }
+            Err(fault) => (self.earlier(file), Some(*fault)),
+        }
     }
 
     /// A file of servers, if it is there.
@@ -37,7 +58,7 @@ impl<'a> Files<'a> {
         limits: &Limits,
     ) -> Option<Document> {
         let parse = |text: &str| read(file, text, Reading { dialect, workspace: Some(workspace), limits });
-        let document = match text_of(file, limits) {
+        let document = match self.text(file, limits) {
             Ok(None) => return None,
             Ok(Some(text)) => {
                 let document = parse(&text);
@@ -60,11 +81,12 @@ impl<'a> Files<'a> {
 
     /// The files of a folder. One that cannot be looked into has those it had before.
     pub(super) fn of_folder(
-        &self,
+        &mut self,
         folder: &Path,
         kind: Folder,
         limits: &Limits,
     ) -> (Vec<PathBuf>, Vec<Fault>) {
+        self.stamps.note(folder);
         let (files, faults) = folder_files(folder, kind, limits);
         let is_closed = files.is_empty() && faults.iter().any(|fault| fault.severity == Severity::Error);
         match self.before.filter(|_| is_closed) {
@@ -93,8 +115,13 @@ impl<'a> Files<'a> {
         Some(settings::read(file, &before, limits).0)
     }
 
+    /// What a file said before, whether or not it still counts.
+    pub(super) fn before(&self, file: &Path) -> Option<Arc<str>> {
+        self.before?.get(file).cloned()
+    }
+
     fn earlier(&mut self, file: &Path) -> Option<Arc<str>> {
-        let text = self.before?.get(file)?.clone();
+        let text = self.before(file)?;
         self.texts.insert(file.to_owned(), text.clone());
         Some(text)
     }

@@ -1,6 +1,9 @@
 //! Collecting documents layer by layer.
 
+use super::overrides::{Lost, close_lost, loose_overrides, override_servers};
 use super::*;
+
+mod variables;
 
 /// What was read so far.
 pub(super) struct Gathered<'a> {
@@ -22,8 +25,7 @@ pub(super) struct Gathered<'a> {
     env_files: EnvFiles,
     pub(super) secrets: Secrets,
     pub(super) is_trust_damaged: bool,
-    /// Files of one server that cannot be read, and never could.
-    lost: Vec<PathBuf>,
+    lost: Vec<Lost>,
     /// Whether `MCP_HUB_URL` stands in for all files.
     hub: bool,
 }
@@ -61,11 +63,9 @@ impl<'a> Gathered<'a> {
     /// Every layer, in order.
     pub(super) fn everything(&mut self, hosts: &BTreeSet<String>) {
         self.own();
-        self.dot_env = {
-            let (values, faults) = project::dot_env(self.env, &self.limits);
-            self.faults.extend(faults);
-            values
-        };
+        let (values, fault) = project::dot_env(&mut self.files, self.env, &self.limits);
+        self.dot_env = values;
+        self.faults.extend(fault);
         self.project();
         self.hosts(hosts);
         self.variables();
@@ -144,13 +144,17 @@ impl<'a> Gathered<'a> {
 
     /// A folder's settings count as a whole or not at all. Read once: what was hashed is what is used or shown.
     fn project_settings(&mut self, file: &Path) {
-        let text = match text_of(file, &self.limits) {
+        let text = match self.files.text(file, &self.limits) {
             Ok(Some(text)) => text,
             Ok(None) => return self.searched(Layer::Project, file, false),
             Err(fault) => {
                 // Nobody approved what cannot be read, so it decides nothing.
                 self.faults.push(calm(*fault));
-                return self.searched(Layer::Project, file, true);
+                self.searched(Layer::Project, file, true);
+                if self.keep_approved(file) {
+                    self.faults.push(kept_settings(file));
+                }
+                return;
             }
         };
         let approval = project::settings_approval(file, &text);
@@ -158,16 +162,29 @@ impl<'a> Gathered<'a> {
             return self.settings_of(file, Layer::Project, &text);
         }
         self.searched(Layer::Project, file, true);
-        let fault =
-            Fault::note(FaultKind::Untrusted, "this folder's settings are not used until you approve them");
-        self.faults
-            .push(fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file)));
+        if self.keep_approved(file) {
+            let (settings, faults) = settings::read(file, &text, &self.limits);
+            self.faults.extend(faults.into_iter().filter(|_| settings.unread).map(calm));
+            self.faults.push(kept_settings(file));
+        } else {
+            self.faults.push(held_settings(file));
+        }
         self.held_settings = Some(HeldSettings { approval, text });
+    }
+
+    /// What was approved stays in force while the file says something that nobody approved: to drop it would lift
+    /// its restrictions. Whether there is such a text.
+    fn keep_approved(&mut self, file: &Path) -> bool {
+        let is_approved = |text: &Arc<str>| self.trust.holds(&project::settings_approval(file, text));
+        let Some(text) = self.files.before(file).filter(is_approved) else { return false };
+        let (settings, _) = self.files.settings(file, &text, &self.limits);
+        self.take_settings(file, Layer::Project, settings);
+        true
     }
 
     /// Settings, and the files and folder they name.
     fn settings(&mut self, file: &Path, layer: Layer) {
-        match text_of(file, &self.limits) {
+        match self.files.text(file, &self.limits) {
             Ok(Some(text)) => self.settings_of(file, layer, &text),
             Ok(None) => self.searched(layer, file, false),
             Err(fault) => {
@@ -239,8 +256,8 @@ impl<'a> Gathered<'a> {
         self.faults.extend(faults);
         for file in files {
             let document = self.files.document(&file, None, folder, &self.limits);
-            if *layer != Layer::Project && self.files.lost.contains(&file) {
-                self.lost.push(file.clone());
+            if *layer != Layer::Project && self.files.lost.last() == Some(&file) {
+                self.lost.push(Lost::One(file.clone()));
             }
             if let Some(document) = document.filter(|document| self.seen.insert(document.file.to_path_buf()))
             {
@@ -255,40 +272,18 @@ impl<'a> Gathered<'a> {
         let document = self.files.document(file, dialect, self.env.cwd(), &self.limits);
         self.searched(layer.clone(), file, document.is_some());
         let found = document.is_some();
+        // Nobody approved what a project's file says, so it switches nothing off.
+        if used && layer != Layer::Project && self.files.lost.last().is_some_and(|lost| lost == file) {
+            self.lost.push(Lost::Many(layer.clone(), file.to_owned()));
+        }
         if let Some(document) = document.filter(|_| self.seen.insert(file.to_owned())) {
             self.documents.push(Layered { layer, used, user: None, document });
         }
         found
     }
 
-    /// `MCP_URL` and `MCP_HUB_URL`; the hub replaces all files. Token and headers are meant for one server:
-    /// with both addresses set they go with `MCP_URL`.
-    fn variables(&mut self) {
-        let (token, headers) = (self.env.get("MCP_TOKEN"), self.env.get("MCP_HEADERS"));
-        let url = self.env.filled("MCP_URL");
-        if let Some(hub) = self.env.filled("MCP_HUB_URL") {
-            self.documents.clear();
-            self.hub = true;
-            let alone = |value: Option<&'a str>| value.filter(|_| url.is_none());
-            self.variable(Layer::Env, of_variable("MCP_HUB_URL", hub, alone(token), alone(headers)));
-        }
-        if let Some(url) = url {
-            self.variable(Layer::Env, of_variable("MCP_URL", url, token, headers));
-        } else if self.env.get("MCP_URL").is_none() && !self.hub {
-            // A file of the working folder says so: it is that folder's server, and waits for approval.
-            let given = |name: &str| self.dot_env.get(name).map(String::as_str);
-            let file: Arc<Path> = Arc::from(self.env.cwd().join(".env").as_path());
-            let url = given("MCP_URL").unwrap_or_default();
-            let document = of_variable("MCP_URL", url, given("MCP_TOKEN"), given("MCP_HEADERS"));
-            self.variable(Layer::Project, document.map(|document| moved(document, &file)));
-        }
-    }
-
-    fn variable(&mut self, layer: Layer, document: Option<Document>) {
-        self.documents.extend(document.map(|document| Layered { layer, used: true, user: None, document }));
-    }
-
     fn searched(&mut self, layer: Layer, file: &Path, exists: bool) {
+        self.files.stamps.note(file);
         self.searched.push(Searched { layer, file: file.to_owned(), exists });
     }
 
@@ -309,16 +304,21 @@ impl<'a> Gathered<'a> {
             };
             rows.insert(row.name.clone(), row);
         }
+        let faults = std::mem::take(&mut self.faults);
         let mut setup = self.finish(request.clone());
-        setup.merged = Merged { servers: rows.into_values().collect(), faults: Vec::new() };
+        setup.merged = Merged { servers: rows.into_values().collect(), faults };
         setup
     }
 
-    /// Reads the file of variables a server names.
+    /// Reads the file of variables a server names, unless it was read already.
     fn read_env_file(&mut self, spec: &ServerSpec, layer: &Layer) {
-        let mut env_files = std::mem::take(&mut self.env_files);
-        self.with_values(spec, layer, |values| env_files.read(spec, values, &self.limits));
-        self.env_files = env_files;
+        let file = self.with_values(spec, layer, |values| env_file(spec, values));
+        let Some(file) = file.filter(|file| !self.env_files.has(file)) else { return };
+        let (text, fault) = self.files.kept_text(&file, &self.limits);
+        let is_kept = text.is_some();
+        self.env_files.add(file, text, fault.as_ref());
+        // Where there is no text the server says why it cannot run.
+        self.faults.extend(fault.filter(|_| is_kept));
     }
 
     fn with_values<T>(&self, spec: &ServerSpec, layer: &Layer, work: impl FnOnce(&Values<'_>) -> T) -> T {
@@ -354,9 +354,12 @@ impl<'a> Gathered<'a> {
         }
         close_lost(&mut merged, &self.lost);
         for (file, settings) in &self.settings {
-            let faults = override_servers(&mut merged, file, settings);
+            override_servers(&mut merged, settings);
             // What a file says about servers of other files is idle, not wrong, while a hub replaces them.
-            merged.faults.extend(faults.into_iter().filter(|_| !self.hub));
+            if !self.hub {
+                let faults = loose_overrides(&mut merged, file, settings);
+                merged.faults.extend(faults);
+            }
         }
         Setup {
             folders: self.folders.clone(),
@@ -375,87 +378,25 @@ impl<'a> Gathered<'a> {
             held_settings: self.held_settings,
             request,
             texts: self.files.texts,
+            stamps: self.files.stamps,
         }
     }
 }
 
-/// A file that is named after a server and cannot be read may have switched it off, or said who may have it: the
-/// server of that name offers nothing until it can be.
-fn close_lost(merged: &mut Merged, lost: &[PathBuf]) {
-    for file in lost {
-        let stem = file.file_stem().and_then(|stem| stem.to_str());
-        for row in merged.servers.iter_mut().filter(|row| Some(row.name.as_str()) == stem) {
-            let reason = format!("what {} says about it cannot be read", file.display());
-            if let Some(spec) = &mut row.spec {
-                Arc::make_mut(spec).rules.closed.get_or_insert(reason);
-            }
-        }
-    }
+/// What is said of a folder's settings that nobody approved.
+fn held_settings(file: &Path) -> Fault {
+    let fault =
+        Fault::note(FaultKind::Untrusted, "this folder's settings are not used until you approve them");
+    fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file))
 }
 
-/// What `[servers.x]` says about the servers that count.
-fn override_servers(merged: &mut Merged, file: &Path, settings: &settings::Settings) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    if let Some(reason) = &settings.all_servers {
-        for spec in merged.servers.iter_mut().filter_map(|row| row.spec.as_mut()) {
-            Arc::make_mut(spec).rules.closed.get_or_insert_with(|| reason.clone());
-        }
-    }
-    for (name, over) in &settings.servers {
-        let counts = |row: &Server| row.name == *name && matches!(row.state, State::Used | State::Disabled);
-        let counting = merged.servers.iter().position(counts);
-        let defined = merged.servers.iter().any(|row| row.name == *name);
-        match counting.and_then(|index| merged.servers.get_mut(index)) {
-            Some(Server { spec: Some(spec), state, .. }) => {
-                let spec = Arc::make_mut(spec);
-                spec.apply(&over.value);
-                *state = if spec.enabled { State::Used } else { State::Disabled };
-                spec.places.insert("settings", over.place.clone());
-            }
-            _ if defined => {}
-            _ => {
-                let near =
-                    nearest(name, merged.servers.iter().map(|row| row.name.as_str())).map(str::to_owned);
-                let fault = Fault::warning(
-                    FaultKind::LooseToggle,
-                    format!("[servers.{name}] speaks of a server that no file defines"),
-                );
-                let hint = near.map_or_else(
-                    || format!("remove it from {}, or add the server", file.display()),
-                    |near| format!("did you mean {near:?}?"),
-                );
-                faults.push(fault.hint(hint).at(over.place.clone()));
-            }
-        }
-    }
-    faults
-}
-
-/// A document with the one server a variable gives.
-fn of_variable(variable: &str, url: &str, token: Option<&str>, headers: Option<&str>) -> Option<Document> {
-    let (spec, faults) = env_servers::server(variable, url, token, headers);
-    let spec = spec?;
-    let place = spec.origin.place.clone();
-    let loaded = Loaded { name: spec.name.to_string(), place: place.clone(), spec: Some(spec), faults };
-    Some(Document {
-        file: place.file,
-        dialect: Dialect::by_id("env")?,
-        servers: vec![loaded],
-        toggles: Vec::new(),
-        faults: Vec::new(),
-    })
-}
-
-/// The same document as if it stood in a file.
-fn moved(mut document: Document, file: &Arc<Path>) -> Document {
-    document.file = file.clone();
-    for loaded in &mut document.servers {
-        loaded.place.file = file.clone();
-        if let Some(spec) = &mut loaded.spec {
-            spec.origin.place.file = file.clone();
-        }
-    }
-    document
+/// The same where others were approved before.
+fn kept_settings(file: &Path) -> Fault {
+    let fault = Fault::warning(
+        FaultKind::Untrusted,
+        "this folder's settings changed; those you approved stay in force until you approve the new ones",
+    );
+    fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file))
 }
 
 /// What is wrong with a file that decides nothing is no more than a warning.

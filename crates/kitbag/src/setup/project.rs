@@ -8,8 +8,9 @@ use kitbag_core::config::env as env_servers;
 use kitbag_core::names::fingerprint;
 use kitbag_core::{Fault, Limits, ServerSpec};
 
+use super::files::Files;
 use crate::Env;
-use crate::discover::{Values, seen, text_of};
+use crate::discover::{Values, seen};
 use crate::registry::Approval;
 
 /// What an approval of a server is bound to.
@@ -28,18 +29,18 @@ pub(super) fn settings_approval(file: &Path, text: &str) -> Approval {
 }
 
 /// The variables of the working folder's `.env`.
-pub(super) fn dot_env(env: &Env, limits: &Limits) -> (BTreeMap<String, String>, Vec<Fault>) {
+pub(super) fn dot_env(
+    files: &mut Files<'_>,
+    env: &Env,
+    limits: &Limits,
+) -> (BTreeMap<String, String>, Option<Fault>) {
     let file = env.cwd().join(".env");
     if file.is_dir() {
-        return (BTreeMap::new(), Vec::new()); // Some keep a virtual environment under this name.
+        files.stamps.note(&file);
+        return (BTreeMap::new(), None); // Some keep a virtual environment under this name.
     }
-    match text_of(&file, limits) {
-        Err(fault) => (BTreeMap::new(), vec![*fault]),
-        Ok(None) => (BTreeMap::new(), Vec::new()),
-        Ok(Some(text)) => {
-            // Odd lines of a file that is mostly about other things are not our business.
-            let (values, _) = env_servers::dot_env(&Arc::from(file.as_path()), &text);
-            (values.into_iter().collect(), Vec::new())
-        }
-    }
+    let (text, fault) = files.kept_text(&file, limits);
+    // Odd lines of a file that is mostly about other things are not our business.
+    let values = text.map(|text| env_servers::dot_env(&Arc::from(file.as_path()), &text).0);
+    (values.into_iter().flatten().collect(), fault)
 }

@@ -66,6 +66,6 @@ fn s4_16_nothing_of_a_setup_prints_a_secret() {
         .with("MCP_HEADERS", "X-Key: PLANTED");
     let setup = Setup::discover(&Request { env, ..Request::default() }).unwrap();
     assert_eq!(setup.used().count(), 3);
-    let printed = format!("{:?} {:?}", setup.merged, setup.env());
+    let printed = format!("{setup:?} {:?} {:?}", setup.merged, setup.env());
     assert!(!printed.contains("PLANTED"), "{printed}");
 }

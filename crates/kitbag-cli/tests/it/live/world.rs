@@ -21,7 +21,9 @@ mod questions;
 mod reloads;
 mod revive;
 mod trust;
+mod unreadable;
 mod views;
+mod watch;
 
 /// What must happen at last.
 const LONG: Duration = Duration::from_secs(30);

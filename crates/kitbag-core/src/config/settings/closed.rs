@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use super::super::source::Source;
 use super::super::tree::{Node, Pair, Position};
 use super::check::fits;
-use super::keys::{self, Key, ROOT, Role};
+use super::keys::{self, AGENT, ARG, GROUP, Key, ROOT, Role, SERVER, TOOL};
 
 /// How much of a name of the user's choice a reason shows.
 const LONGEST: usize = 64;
@@ -16,6 +16,8 @@ pub(super) struct Restrictions<'a> {
     source: &'a Source<'a>,
     root: &'a Node,
     misspelt: Vec<Misspelt<'a>>,
+    /// Sections of which no entry can be relied on: a key of theirs stands outside of them, and why.
+    misplaced: Vec<(&'static str, String)>,
 }
 
 /// An unknown section that is probably meant to be a known one.
@@ -29,17 +31,32 @@ pub(super) struct Misspelt<'a> {
 
 impl<'a> Restrictions<'a> {
     pub(super) fn new(source: &'a Source<'a>, root: &'a Node) -> Self {
-        let mut new = Self { source, root, misspelt: Vec::new() };
+        let mut new = Self { source, root, misspelt: Vec::new(), misplaced: Vec::new() };
+        let unknown = |pair: &&Pair| ROOT.iter().all(|key| key.name != pair.key);
         // Once: a file may have very many unknown keys.
-        for pair in root.map().unwrap_or_default() {
-            if ROOT.iter().all(|key| key.name != pair.key)
-                && let Some(key) = keys::near(&pair.key, ROOT).filter(|key| key.role != Role::Plain)
-            {
-                let reason = new.because(&format!("unknown section {}", title(&[&pair.key])), pair.at);
-                new.misspelt.push(Misspelt { meant: key.name, node: &pair.value, reason });
+        for pair in root.map().unwrap_or_default().iter().filter(unknown) {
+            match keys::near(&pair.key, ROOT) {
+                Some(key) if key.role != Role::Plain => {
+                    let reason = new.because(&format!("unknown section {}", title(&[&pair.key])), pair.at);
+                    new.misspelt.push(Misspelt { meant: key.name, node: &pair.value, reason });
+                }
+                Some(_) => {}
+                None => new.misplace(pair),
             }
         }
         new
+    }
+
+    /// A restriction above the heading of its entry could have been meant for any of them.
+    fn misplace(&mut self, pair: &Pair) {
+        for section in sections_of(&pair.key) {
+            if self.misplaced.iter().all(|(known, _)| *known != section) {
+                let what =
+                    format!("key {:?} stands outside of the entries of [{section}]", shortened(&pair.key));
+                let reason = self.because(&what, pair.at);
+                self.misplaced.push((section, reason));
+            }
+        }
     }
 
     /// Why the restrictions in one table cannot be relied on, if that is so. What is inside of its own tables
@@ -74,12 +91,16 @@ impl<'a> Restrictions<'a> {
         self.misspelt.iter().filter(move |misspelt| misspelt.meant == section)
     }
 
-    /// Why all entries of a section are closed: it is not a table, or a misspelt one is not.
+    /// Why all entries of a section are closed: it is not a table, a misspelt one is not, or a key of its entries
+    /// stands outside of them.
     pub(super) fn whole_section(&self, section: &str) -> Option<String> {
         let known = self.root.get(section).filter(|node| node.map().is_none());
         let known = known.map(|node| self.because(&format!("{} cannot be read", title(&[section])), node.at));
         let mut others = self.misspelt(section).filter(|misspelt| misspelt.node.map().is_none());
-        known.or_else(|| others.next().map(|misspelt| misspelt.reason.clone()))
+        let mut misplaced = self.misplaced.iter().filter(|(of, _)| *of == section);
+        known
+            .or_else(|| others.next().map(|misspelt| misspelt.reason.clone()))
+            .or_else(|| misplaced.next().map(|(_, reason)| reason.clone()))
     }
 
     /// Closes the entries that a misspelt section names, known ones and others alike.
@@ -107,6 +128,22 @@ impl<'a> Restrictions<'a> {
             }
         }
     }
+}
+
+/// The sections whose entries have a restriction of this name, or of one a slip away.
+fn sections_of(key: &str) -> impl Iterator<Item = &'static str> {
+    let is_in = |tables: &[&'static [Key]]| tables.iter().any(|keys| restricts(key, keys));
+    let (of_agents, of_servers) = (is_in(&[AGENT]), is_in(&[SERVER, TOOL, ARG]));
+    // What only groups have, `deny`, is as likely meant for the one as for the other.
+    let of_both = !of_agents && !of_servers && is_in(&[GROUP]);
+    let agents = (of_agents || of_both).then_some("agents");
+    agents.into_iter().chain((of_servers || of_both).then_some("servers"))
+}
+
+/// Whether a table has a restriction of this name, or of one a slip away.
+fn restricts(key: &str, keys: &'static [Key]) -> bool {
+    let known = keys.iter().find(|known| known.name == key).or_else(|| keys::near(key, keys));
+    known.is_some_and(|known| known.role != Role::Plain)
 }
 
 /// What can be closed; the first reason stays.

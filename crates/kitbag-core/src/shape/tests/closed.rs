@@ -117,3 +117,29 @@ fn f3_a_slip_in_a_file_shows_less_never_more() {
     check("[servers.fs]\napprove = \"write\"", &[("read", true), ("write", true)]);
     check("[servers.fs]\nlazi = true", &[("read", false), ("write", false)]);
 }
+
+/// What a later layer does not mention stays.
+#[test]
+fn f3_a_later_layer_adds_to_what_needs_approval_and_keeps_what_is_hidden() {
+    let limits = Limits::default();
+    let mut spec = ServerSpec::program(server("fs"), "x", []);
+    for toml in [
+        "[servers.fs]\napprove = ['write']\n[servers.fs.tools.read]\nname = 'look'\noptions.a = { x = 1 }\n\
+         args.path = { pin = '/tmp', describe = 'old' }\nargs.all = { hide = true }\nexamples = [{ n = 1 }]",
+        "[servers.fs]\napprove = ['re*']\n[servers.fs.tools.read]\ndescription = 'Reads'\n\
+         args.path = { describe = 'new' }\nargs.all = { default = true }\nargs.n = { pin = 1 }",
+        "[servers.fs.tools.read]\nargs.path = { pin = '/srv' }\noptions.b = { y = 2 }",
+    ] {
+        let (settings, faults) = settings::read(std::path::Path::new("kitbag.toml"), toml, &limits);
+        assert_eq!(faults, [], "{toml}");
+        settings.servers.iter().for_each(|(_, over)| spec.apply(&over.value));
+    }
+    assert_eq!(spec.rules.approve, ["write", "re*"]);
+    let [(name, tool)] = spec.rules.tools.as_slice() else { panic!("{:?}", spec.rules.tools) };
+    assert_eq!((name.as_str(), tool.name.as_deref()), ("read", Some("look")));
+    assert_eq!((tool.description.as_deref(), tool.examples.len(), tool.options.len()), (Some("Reads"), 1, 2));
+    let args: Vec<_> = tool.args.iter().map(|(name, arg)| (name.as_str(), arg.clone())).collect();
+    let [("path", path), ("all", all), ("n", n)] = args.as_slice() else { panic!("{args:?}") };
+    assert_eq!((&path.pin, path.describe.as_deref()), (&Some("/srv".into()), Some("new")));
+    assert_eq!((all.hide, &all.default, &n.pin), (true, &Some(true.into()), &Some(1.into())));
+}

@@ -14,6 +14,8 @@ pub(super) const AGENTS: [&str; 2] = ["helper", "reader"];
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Seen {
     pub(super) shared: Shared,
+    /// Whether everybody's file could not be read, and never could before: it may have switched off any server.
+    pub(super) is_shared_lost: bool,
     /// The user's own files, by server.
     pub(super) own: BTreeMap<String, Own>,
     pub(super) settings: SettingsSeen,
@@ -129,7 +131,10 @@ impl Seen {
                 Some(ServerRule::AllNeedApproval(_)) => Approve::All,
                 _ => Approve::None,
             },
-            closed: by_title || rules.all_closed || matches!(rule, Some(ServerRule::Closed(_))),
+            closed: self.is_shared_lost
+                || by_title
+                || rules.all_closed
+                || matches!(rule, Some(ServerRule::Closed(_))),
         })
     }
 

@@ -165,7 +165,7 @@ impl Scene {
 
     /// What a look at the files tells a user who looked before, or never did.
     pub(super) fn look(&self, user: &str, before: Option<&Seen>) -> Seen {
-        let none = Seen::default();
+        let none = Seen { is_shared_lost: true, ..Seen::default() };
         let before = before.unwrap_or(&none);
         let Disk { shared, own, settings, answers } = &self.disk;
         let own = own.iter().filter(|((of, _), _)| of == user).filter_map(|((_, server), file)| {
@@ -181,6 +181,7 @@ impl Scene {
         let answers = answers.iter().filter(|((of, ..), _)| of == user);
         Seen {
             shared: if shared.is_whole { &shared.says } else { &before.shared }.clone(),
+            is_shared_lost: !shared.is_whole && before.is_shared_lost,
             own: own.collect(),
             settings,
             answers: answers
@@ -210,7 +211,7 @@ pub(super) async fn elsewhere(seen: &Seen) -> (Farm, Kitbag) {
         seen.own.iter().map(|(server, own)| ((user.clone(), server.clone()), Written::whole(own.clone())));
     let answers = seen.answers.iter();
     let disk = Disk {
-        shared: Written::whole(seen.shared.clone()),
+        shared: Written { says: seen.shared.clone(), is_whole: !seen.is_shared_lost },
         own: own.collect(),
         settings: match &seen.settings {
             SettingsSeen::None => None,

@@ -137,6 +137,39 @@ fn f3_a_misspelt_section_closes_what_it_names() {
 }
 
 #[test]
+fn f3_a_restriction_above_its_heading_closes_all_it_could_have_meant() {
+    let check = |line: &str, sections: &[&str]| {
+        let key = line.split(' ').next().unwrap();
+        let whys = sections.iter().map(|section| {
+            let why = format!("key {key:?} stands outside of the entries of [{section}] (kitbag.toml:1:1)");
+            format!("all {section}: {why}")
+        });
+        let whys: Vec<String> = whys.collect();
+        let whys: Vec<&str> = whys.iter().map(String::as_str).collect();
+        self::check(&format!("{line}\n[agents.a]\n[servers.x]"), &whys);
+    };
+    check("allow = ['fs/*']", &["agents"]);
+    check("alow = ['fs/*']", &["agents"]);
+    for line in [
+        "include = ['x']",
+        "exclude = ['x']",
+        "exlude = ['x']",
+        "approve = ['x']",
+        "enabled = false",
+        "per_user = true",
+        "tools = 3",
+        "args = 3",
+        "hide = true",
+    ] {
+        check(line, &["servers"]);
+    }
+    check("deny = ['fs/*']", &["servers", "agents"]);
+    for line in ["mode = 'gateway'", "timeout = '5s'", "model = 'x'", "names = 'bare'", "whatever = 1"] {
+        check(line, &[]);
+    }
+}
+
+#[test]
 fn f3_a_user_whose_groups_cannot_be_read_is_denied() {
     check(
         "[users.ada]\ngroups = \"x\"\n[users.bob]",
