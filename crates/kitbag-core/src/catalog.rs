@@ -129,15 +129,12 @@ pub struct Rejected {
 
 /// A definition that cannot be read as a whole; its name mostly can.
 fn unreadable(text: &str, error: &serde_json::Error) -> Rejected {
-    #[derive(serde::Deserialize)]
-    struct Named {
-        name: String,
-    }
-    match serde_json::from_str::<Named>(text) {
-        // What a reader passes over may be as deep as it likes; what it keeps may not.
-        Ok(Named { name }) => Rejected { tool: Some(name), why: "is nested too deep".to_owned() },
-        Err(_) => Rejected { tool: None, why: format!("is not JSON: {error}") },
-    }
+    let fields = serde_json::from_str::<BTreeMap<String, &serde_json::value::RawValue>>(text);
+    let name = fields.as_ref().ok().and_then(|fields| fields.get("name"));
+    let tool = name.and_then(|name| serde_json::from_str(name.get()).ok());
+    // What is passed over may be as deep as it likes; what is kept may not.
+    let why = if fields.is_ok() { "is nested too deep".to_owned() } else { format!("is not JSON: {error}") };
+    Rejected { tool, why }
 }
 
 /// The tools of one server.
