@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::farm::{Use as _, first};
 use super::super::{Farm, calm, names, until};
-use super::{LONG, pid};
+use super::{LONG, pid, server};
 
 #[tokio::test]
 async fn f14_an_untrusted_file_with_a_mistake_blocks_no_reload() {
@@ -127,6 +127,46 @@ async fn f14_a_call_that_does_not_end_is_not_waited_for() {
     kit.reaches("x", LinkState::Ready).await;
     assert_eq!(farm.count("x", "call sleep"), 1, "it was not made again");
     farm.close(kit).await;
+}
+
+/// Whoever no longer waits for a change has not undone it.
+#[tokio::test]
+async fn f14_a_change_that_nobody_waits_for_ends_its_servers_all_the_same() {
+    for way in ["reload", "restart", "stop", "close"] {
+        let farm = Farm::of("x", &[]);
+        let mut limits = calm();
+        limits.drain = LONG;
+        let kit = farm.open(limits).await;
+        let old: u32 = pid(&kit, "x").await.parse().unwrap();
+        let (view, x) = (kit.own_view(), server("x"));
+        let slow = kit.call_tool(&view, ToolCall::new("mcp_x_sleep", r#"{"ms":1500}"#));
+        let change = async {
+            assert!(until(LONG, || farm.count("x", "call sleep") == 1).await);
+            farm.add("x", &["--tools", "1"]);
+            let changing = async {
+                match way {
+                    "reload" => drop(kit.reload().await.unwrap()),
+                    "restart" => kit.restart(&x).await.unwrap(),
+                    "stop" => kit.stop(&x).await.unwrap(),
+                    _ => kit.close().await,
+                }
+            };
+            let is_changed = || match way {
+                "reload" | "restart" => farm.count("x", "start") == 2,
+                "stop" => kit.status().iter().any(|row| row.status.state == LinkState::Stopped),
+                _ => kit.links().is_empty(),
+            };
+            // It is dropped as soon as it waits for nothing but the call in flight.
+            tokio::select! {
+                () = changing => {}
+                changed = until(LONG, is_changed) => assert!(changed, "{way}"),
+            }
+        };
+        let (slow, ()) = tokio::join!(slow, change);
+        assert_eq!(first(&slow.unwrap()), "slept 1500 ms", "{way}: what is in flight may end");
+        assert!(until(LONG, || !testkit::proc::alive(old)).await, "{way}: it is still there");
+        farm.close(kit).await;
+    }
 }
 
 #[tokio::test]
