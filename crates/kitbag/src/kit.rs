@@ -14,12 +14,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
-use crate::connect::{Ask, Link, LinkContext, LinkState, Memory, Offers, Responder, Status};
+use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Responder, Status};
 use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
 use crate::held::NamesFiles;
 use crate::local::LocalTool;
-use crate::roster::{Lists, Now, Phase, Roster};
+use crate::roster::{Now, Phase, Roster};
 use crate::world::{ServerStatus, World};
 
 mod apply;
@@ -83,7 +83,6 @@ pub struct Kitbag(Arc<Inner>);
 struct Inner {
     user: UserId,
     roster: Arc<Roster>,
-    context: Arc<LinkContext>,
     names: Option<NamesFiles>,
     /// What is wrong with those.
     names_faults: Vec<Fault>,
@@ -128,18 +127,16 @@ impl Kitbag {
         let setup = Arc::new(setup);
         let context = Arc::new(context(&setup, &options));
         let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
-        let results = Results::new(&setup.folders.state, limits);
+        let results = Results::new(&setup.folders.state, limits.into());
         let read_on = crate::execute::read_result(&results);
         let locals = options.local.iter().cloned().chain([read_on]);
         let names = NamesFiles::of(&setup);
         let held = names.as_ref().map(NamesFiles::load).unwrap_or_default();
-        let lists = Lists::new(setup.folders.cache.clone(), setup.user.clone());
         let tasks = TaskTracker::new();
-        let nothing = Arc::new(World::empty(setup.clone()));
+        let nothing = Arc::new(World::empty(setup.clone(), context));
         let kit = Self(Arc::new(Inner {
             user: setup.user.clone(),
-            roster: Arc::new(Roster::new(nothing, held.names(), lists, tasks.clone())),
-            context,
+            roster: Arc::new(Roster::new(nothing, held.names(), tasks.clone())),
             names,
             names_faults: held.faults,
             views: Views::default(),
@@ -194,7 +191,7 @@ impl Kitbag {
 
     /// How surely the servers' processes end with us.
     pub fn keeping(&self) -> Keeping {
-        self.0.context.launcher.keeping()
+        self.0.roster.glance().world.context.launcher.keeping()
     }
 
     /// The bounds and clocks in force.
@@ -355,19 +352,13 @@ impl fmt::Debug for Kitbag {
     }
 }
 
-/// What all links of one handle share.
+/// What the links of a handle share at first.
 fn context(setup: &Setup, options: &Options) -> LinkContext {
     let other = setup.env().program("kitbag", setup.env().cwd());
     let responder = options.responder.as_ref().map(|responder| responder.answers()).unwrap_or_default();
     let answers: Vec<Ask> = options.answers.iter().chain(responder).copied().collect();
-    LinkContext {
-        env_hash: setup.env().digest(),
-        env: setup.env().clone(),
-        launcher: options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref())),
-        memory: Memory::load(setup.folders.cache.clone()),
-        logs: setup.folders.state.join("logs"),
-        offers: Offers::of(&answers),
-    }
+    let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
+    LinkContext::new(setup.env(), &setup.folders, launcher, Offers::of(&answers))
 }
 
 fn why(status: &Status) -> String {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot};
-use kitbag_core::{Limits, ServerName};
+use kitbag_core::ServerName;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -113,13 +113,12 @@ pub(crate) struct Roster {
     writing: Mutex<Naming>,
     told: watch::Sender<Arc<Snapshot>>,
     statuses: watch::Sender<u64>,
-    lists: Lists,
     tasks: TaskTracker,
 }
 
 impl Roster {
     /// A catalog without tools that knows the names given earlier.
-    pub(crate) fn new(world: Arc<World>, held: Names, lists: Lists, tasks: TaskTracker) -> Self {
+    pub(crate) fn new(world: Arc<World>, held: Names, tasks: TaskTracker) -> Self {
         let snapshot = Arc::new(Snapshot::new(held.clone()));
         let links = Arc::default();
         Self {
@@ -127,7 +126,6 @@ impl Roster {
             now: ArcSwap::from_pointee(Now { world, links, snapshot, phase: Phase::Open }),
             writing: Mutex::new(Naming { held, gathering: true }),
             statuses: watch::Sender::new(0),
-            lists,
             tasks,
         }
     }
@@ -187,11 +185,6 @@ impl Roster {
         self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// What is remembered of a server's tools.
-    pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Part> {
-        self.lists.recall(server, limits)
-    }
-
     /// Follows a link until told to stop.
     pub(crate) fn follow(self: &Arc<Self>, opened: Arc<Opened>, stop: CancellationToken) {
         let (roster, following) = (self.clone(), opened.following.clone());
@@ -231,16 +224,16 @@ impl Roster {
         if taken.borrow().as_ref().is_some_and(|old| Arc::ptr_eq(old, list)) {
             return;
         }
-        let limits = self.glance().world.limits.clone();
+        let world = self.glance().world.clone();
         let texts = list.tools.iter().map(|tool| tool.raw.get());
-        let mut part = Part::parse(link.name(), texts, &limits);
+        let mut part = Part::parse(link.name(), texts, &world.limits);
         part.truncated.clone_from(&list.truncated);
         let unnamed = list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() });
         part.rejected.extend(unnamed);
         let changed = self.update_snapshot(link, |now| now.with(part));
         taken.send_replace(Some(list.clone()));
         if changed {
-            let (lists, server, list) = (self.lists.clone(), server.clone(), list.clone());
+            let (lists, server, list) = (Lists::of(&world.setup), server.clone(), list.clone());
             self.tasks.spawn_blocking(move || lists.remember(&server, &list));
         }
     }

@@ -7,7 +7,7 @@ use kitbag_core::{Fault, ServerName, UserId};
 
 use super::{Inner, Kitbag};
 use crate::connect::{Lease, Link};
-use crate::roster::{Before, New, Now, Opened, Phase, Switch};
+use crate::roster::{Before, Lists, New, Now, Opened, Phase, Switch};
 use crate::world::{InOrder, Makings, World};
 use crate::{Setup, SetupError};
 
@@ -130,13 +130,12 @@ impl Inner {
             return Vec::new();
         }
         let makings = Makings {
-            context: &self.context,
             limits: self.options.limits.as_ref(),
             only: self.options.only.as_deref(),
             eager: self.options.eager,
         };
         let world = Arc::new(World::compile(setup, &makings, &before.world));
-        self.results.set_limits(&world.limits);
+        self.results.follow(&world.setup.folders.state, &world.limits);
         let Relinked { links, new, replaced, gone } = self.relink(&world, &before);
         let local = self.local_part(&world.local, &world.limits);
         self.roster.switch(Switch {
@@ -174,7 +173,7 @@ impl Inner {
                 }
                 None => {
                     relinked.replaced.extend(known.cloned());
-                    let start = || Link::start(server.plan.clone(), &self.context);
+                    let start = || Link::start(server.plan.clone(), &world.context);
                     let opened = Opened::new(Lease::take(server.key.clone(), start), server.clone());
                     relinked.new.push(opened.clone());
                     Some(opened)
@@ -203,7 +202,7 @@ impl Inner {
         let name = opened.link().name().clone();
         let known = before.links.get(&name).map(|known| &known.server.plan);
         let is_same = known.is_some_and(|known| known.is_same_server(&opened.server.plan));
-        let remembered = self.roster.recall(&opened.server, &world.limits);
+        let remembered = Lists::of(&world.setup).recall(&opened.server, &world.limits);
         New { name, remembered, before: if is_same { Before::Same } else { Before::Other } }
     }
 
