@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::ArcSwap;
 use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot};
 use kitbag_core::ServerName;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -113,6 +113,8 @@ pub(crate) struct Roster {
     writing: Mutex<Naming>,
     told: watch::Sender<Arc<Snapshot>>,
     statuses: watch::Sender<u64>,
+    /// Told when names may have been given that stay.
+    named: Notify,
     tasks: TaskTracker,
 }
 
@@ -126,6 +128,7 @@ impl Roster {
             now: ArcSwap::from_pointee(Now { world, links, snapshot, phase: Phase::Open }),
             writing: Mutex::new(Naming { held, gathering: true }),
             statuses: watch::Sender::new(0),
+            named: Notify::new(),
             tasks,
         }
     }
@@ -164,6 +167,7 @@ impl Roster {
         });
         self.statuses.send_modify(|count| *count += 1);
         self.settle_names();
+        self.named.notify_one();
     }
 
     /// Takes no more calls: there are no links from now on.
@@ -233,6 +237,7 @@ impl Roster {
         let changed = self.update_snapshot(link, |now| now.with(part));
         taken.send_replace(Some(list.clone()));
         if changed {
+            self.named.notify_one();
             let (lists, server, list) = (Lists::of(&world.setup), server.clone(), list.clone());
             self.tasks.spawn_blocking(move || lists.remember(&server, &list));
         }
@@ -277,16 +282,27 @@ impl Roster {
             return;
         }
         let now = self.now.load();
+        if now.phase == Phase::Closed {
+            return;
+        }
         let is_known = |(name, opened): (&ServerName, &Arc<Opened>)| {
             now.snapshot.part(name).is_some() || opened.link().is_given_up_or_idle()
         };
         naming.gathering = !now.links.iter().all(is_known);
+        if !naming.gathering {
+            self.named.notify_one();
+        }
     }
 
-    /// The names there are, once they stay.
-    pub(crate) fn settled_names(&self) -> Option<Names> {
+    /// What is true now, once the names in it stay.
+    pub(crate) fn settled(&self) -> Option<Arc<Now>> {
         let naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        (!naming.gathering).then(|| self.now.load().snapshot.names().clone())
+        (!naming.gathering).then(|| self.now.load_full())
+    }
+
+    /// Waits until names may have been given since this was asked last; one asks at a time.
+    pub(crate) async fn names_given(&self) {
+        self.named.notified().await;
     }
 }
 

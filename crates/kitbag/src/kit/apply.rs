@@ -137,6 +137,10 @@ impl Inner {
         let world = Arc::new(World::compile(setup, &makings, &before.world));
         self.results.follow(&world.setup.folders.state, &world.limits);
         let Relinked { links, new, replaced, gone } = self.relink(&world, &before);
+        if let Some(names) = &self.names {
+            let own = new.iter().filter(|opened| opened.server.user.is_some());
+            names.add_own(own.map(|opened| opened.link().name().clone()));
+        }
         let local = self.local_part(&world.local, &world.limits);
         self.roster.switch(Switch {
             new: new.iter().map(|opened| self.as_new(opened, &world, &before)).collect(),
