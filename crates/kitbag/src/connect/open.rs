@@ -258,6 +258,7 @@ impl Opener<'_> {
             depth: self.plan.limits.depth,
             queue: self.plan.limits.queue,
             questions: self.plan.limits.questions,
+            unanswered: self.plan.limits.unanswered,
         };
         let peer = Peer::start(sink, source, ears, bounds, self.tasks, &stop);
         let offers = self.context.offers;
