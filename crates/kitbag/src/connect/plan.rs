@@ -121,7 +121,7 @@ impl Plan {
 /// The folder of the logs of servers that are this user's, or everybody's.
 pub(crate) fn log_folder(logs: &Path, owner: Option<&UserId>) -> PathBuf {
     match owner.filter(|user| **user != UserId::local()) {
-        Some(user) => logs.join(user.folder()),
+        Some(user) => logs.join(user.state_folder()),
         None => logs.to_owned(),
     }
 }

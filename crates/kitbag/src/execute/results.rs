@@ -157,7 +157,7 @@ impl Results {
     }
 
     fn folder(&self, user: &UserId) -> PathBuf {
-        self.0.load().folder.join(user.folder())
+        self.0.load().folder.join(user.state_folder())
     }
 }
 

@@ -79,6 +79,6 @@ impl Lists {
     }
 
     fn own(&self, user: &UserId, server: &ServerName) -> PathBuf {
-        self.folder.join(user.folder()).join(format!("{}.json", server.slug()))
+        self.folder.join(user.state_folder()).join(format!("{}.json", server.slug()))
     }
 }
