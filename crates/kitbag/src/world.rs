@@ -208,13 +208,7 @@ impl Shapers for World {
 }
 
 impl Server {
-    fn compile(
-        plan: Plan,
-        row: &Row,
-        limits: &Limits,
-        context: &LinkContext,
-        makings: &Makings<'_>,
-    ) -> Self {
+    fn compile(plan: Plan, row: &Row, limits: &Limits, context: &LinkContext, makings: &Makings<'_>) -> Self {
         let (shaper, mut faults) = shaper(&plan.spec);
         faults.extend(Clocks::faults(&plan.spec, limits));
         Self {

@@ -167,8 +167,7 @@ async fn f14_another_environment_restarts_the_servers_it_reaches() {
 async fn f14_a_program_is_looked_for_where_the_environment_says_now() {
     let farm = Farm::new();
     let here = ServerSpec::program(server("here"), "only-here", ["--era", "modern"]);
-    let (kit, _) =
-        Kitbag::open_with(of(&farm, vec![here.clone()]), farm.options(calm())).await.unwrap();
+    let (kit, _) = Kitbag::open_with(of(&farm, vec![here.clone()]), farm.options(calm())).await.unwrap();
     assert_eq!(kit.on("here").status().state, LinkState::Failed);
     let folder = farm.house.path("bin");
     std::fs::create_dir(&folder).unwrap();

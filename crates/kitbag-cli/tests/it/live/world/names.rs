@@ -154,6 +154,8 @@ async fn f25_a_users_own_names_are_not_written_for_everybody() {
 #[tokio::test]
 async fn f25_names_are_written_down_once_they_stay() {
     let farm = Farm::of("x", &[]);
+    // One that ends at once, but not before the other has listed, decides nothing in the end.
+    farm.enter("hopeless", json!({"command": "sh", "args": ["-c", "sleep 0.7; exit 3"]}));
     let kit = farm.open(calm()).await;
     let written = |name: &str| {
         let text = std::fs::read_to_string(farm.house.path(SHARED)).unwrap_or_default();
@@ -166,6 +168,24 @@ async fn f25_names_are_written_down_once_they_stay() {
     kit.reload().await.unwrap();
     assert!(until(LONG, || written("mcp_y_echo")).await, "and by a reload");
     farm.close(kit).await;
+}
+
+/// What somebody freed stays free, as long as nobody needs it.
+#[tokio::test]
+async fn f25_freed_names_of_servers_that_are_gone_are_not_written_again() {
+    let farm = Farm::of("x", &[]);
+    farm.add("y", &[]);
+    let kit = farm.open(calm()).await;
+    let has_y = || farm.house.text(SHARED).contains("mcp_y_echo");
+    assert!(until(LONG, || farm.house.path(SHARED).exists() && has_y()).await);
+    farm.remove("y");
+    kit.reload().await.unwrap();
+    farm.house.run(&["names", "free", "--removed"]).exits(0);
+    assert!(!has_y());
+    kit.ask("x", "grow", json!({})).await.unwrap();
+    assert!(until(LONG, || farm.house.text(SHARED).contains("mcp_x_grown_")).await);
+    farm.close(kit).await;
+    assert!(!has_y(), "{}", farm.house.text(SHARED));
 }
 
 /// Another process changes its files: names wait for it, and nobody waits for names.
