@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot};
-use kitbag_core::ServerName;
+use kitbag_core::{Limits, ServerName};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -15,6 +15,8 @@ use crate::connect::{Lease, Link, LinkState, Status, ToolList};
 use crate::world::{Server, World};
 
 mod lists;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use lists::Lists;
 
@@ -179,10 +181,11 @@ impl Roster {
         self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// A server was ended: its tools cannot be called.
-    pub(crate) fn stopped(&self, server: &ServerName) {
-        let away = away(&Status::new(LinkState::Stopped));
+    /// A server was let go of: its tools cannot be called, unless another link has taken its place meanwhile.
+    pub(crate) fn stopped(&self, opened: &Opened) {
+        let (server, away) = (opened.link().name(), away(&Status::new(LinkState::Stopped)));
         self.update(|now, _| {
+            now.links.get(server).filter(|known| Arc::ptr_eq(&known.lease, &opened.lease))?;
             let snapshot = Arc::new(now.snapshot.with_away(server, away)?);
             Some(Now { world: now.world.clone(), links: now.links.clone(), snapshot, phase: now.phase })
         });
@@ -228,13 +231,19 @@ impl Roster {
         if taken.borrow().as_ref().is_some_and(|old| Arc::ptr_eq(old, list)) {
             return;
         }
-        let world = self.glance().world.clone();
-        let texts = list.tools.iter().map(|tool| tool.raw.get());
-        let mut part = Part::parse(link.name(), texts, &world.limits);
-        part.truncated.clone_from(&list.truncated);
-        let unnamed = list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() });
-        part.rejected.extend(unnamed);
-        let changed = self.update_snapshot(link, |now| now.with(part));
+        let (changed, world) = loop {
+            let world = self.glance().world.clone();
+            let part = part_of(link.name(), list, &world.limits);
+            let mut is_stale = false;
+            let changed = self.update_snapshot(link, |now| {
+                // Other bounds came meanwhile: it has to be read again within those.
+                is_stale = !Arc::ptr_eq(&now.world.limits, &world.limits);
+                if is_stale { None } else { now.snapshot.with(part) }
+            });
+            if !is_stale {
+                break (changed, world);
+            }
+        };
         taken.send_replace(Some(list.clone()));
         if changed {
             self.named.notify_one();
@@ -246,15 +255,16 @@ impl Roster {
     /// Whether a server's tools can be called. One that starts on first need can.
     fn heed(&self, link: &Link, status: &Status) {
         let away = away(status);
-        self.update_snapshot(link, |now| now.with_away(link.name(), away));
+        self.update_snapshot(link, |now| now.snapshot.with_away(link.name(), away));
         self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// Changes the tools by what a link says, unless another has taken its place meanwhile.
-    fn update_snapshot(&self, link: &Link, change: impl FnOnce(&Snapshot) -> Option<Snapshot>) -> bool {
+    /// Changes the tools by what a link says, unless it was let go of or another has taken its place meanwhile.
+    fn update_snapshot(&self, link: &Link, change: impl FnOnce(&Now) -> Option<Snapshot>) -> bool {
         self.update(|now, naming| {
-            now.links.get(link.name()).filter(|opened| opened.link().is(link))?;
-            let snapshot = change(&now.snapshot)?;
+            let holds = |opened: &&Arc<Opened>| opened.link().is(link) && !opened.lease.is_released();
+            now.links.get(link.name()).filter(holds)?;
+            let snapshot = change(now)?;
             let is_new = snapshot.version() != now.snapshot.version();
             let snapshot =
                 if is_new && naming.gathering { given_at_once(snapshot, naming) } else { snapshot };
@@ -306,6 +316,14 @@ impl Roster {
     }
 }
 
+/// What a server lists, read within these limits.
+pub(crate) fn part_of(server: &ServerName, list: &ToolList, limits: &Limits) -> Part {
+    let mut part = Part::parse(server, list.tools.iter().map(|tool| tool.raw.get()), limits);
+    part.truncated.clone_from(&list.truncated);
+    part.rejected.extend(list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() }));
+    part
+}
+
 /// The same names whichever server came first.
 fn given_at_once(snapshot: Snapshot, naming: &Naming) -> Snapshot {
     snapshot.renamed(&naming.held).unwrap_or(snapshot)
@@ -331,6 +349,8 @@ pub(crate) struct Switch {
     pub(crate) new: Vec<New>,
     /// Servers that are no longer used.
     pub(crate) gone: Vec<ServerName>,
+    /// Tools of servers whose link is the same, read within other limits.
+    pub(crate) relisted: Vec<Part>,
     /// The program's own tools.
     pub(crate) local: Part,
 }
@@ -381,9 +401,8 @@ impl Switch {
         snapshot = snapshot.with_gateways(servers).unwrap_or(snapshot);
         let recalled = self.new.iter().filter(|new| snapshot.part(&new.name).is_none());
         let recalled = recalled.filter_map(|new| new.remembered.clone());
-        let parts: Vec<Part> =
-            recalled.chain([self.local.clone()]).chain(self.world.setup.catalog.iter().cloned()).collect();
-        snapshot = snapshot.with_all(parts);
+        let read = self.relisted.iter().chain([&self.local]).chain(&self.world.setup.catalog);
+        snapshot = snapshot.with_all(recalled.chain(read.cloned()).collect::<Vec<Part>>());
         let gone = self.gone.iter().map(|name| (name.clone(), None));
         let status = |name: &ServerName| self.links.get(name).map(|opened| opened.link().status());
         let new = self.new.iter().map(|new| (new.name.clone(), status(&new.name).as_ref().and_then(away)));

@@ -142,6 +142,15 @@ const OF_OTHERS: [&str; 12] = [
     "schema_bytes",
 ];
 
+/// Whether definitions of tools are read alike within both.
+pub(crate) fn reads_alike(one: &Limits, other: &Limits) -> bool {
+    let of_tools = |limits: &Limits| {
+        let rows = limits.rows().into_iter();
+        rows.filter(|row| row.name == "description" || row.name.starts_with("schema_")).collect::<Vec<_>>()
+    };
+    of_tools(one) == of_tools(other)
+}
+
 /// The limits that links obey; every other row as it is by default.
 pub(crate) fn link_limits(limits: &Limits) -> Limits {
     let mut own = limits.clone();

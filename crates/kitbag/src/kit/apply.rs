@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kitbag_core::catalog::Part;
 use kitbag_core::{Fault, ServerName, UserId};
 
 use super::{Inner, Kitbag};
-use crate::connect::{Lease, Link};
-use crate::roster::{Before, Lists, New, Now, Opened, Phase, Switch};
+use crate::connect::{Lease, Link, reads_alike};
+use crate::roster::{Before, Lists, New, Now, Opened, Phase, Switch, part_of};
 use crate::world::{InOrder, Makings, World};
 use crate::{Setup, SetupError};
 
@@ -89,7 +90,7 @@ impl Kitbag {
         let now = self.0.now();
         let opened = now.links.get(server).ok_or_else(|| ApplyError::NoServer(server.clone()))?;
         let link = opened.let_go();
-        self.0.roster.stopped(server);
+        self.0.roster.stopped(opened);
         if let Some(link) = link {
             link.end(now.world.limits.drain).await;
         }
@@ -145,6 +146,7 @@ impl Inner {
         self.roster.switch(Switch {
             new: new.iter().map(|opened| self.as_new(opened, &world, &before)).collect(),
             gone: gone.iter().map(|opened| opened.link().name().clone()).collect(),
+            relisted: relisted(&links, &world, &before),
             links,
             phase: Phase::Open,
             local,
@@ -217,4 +219,21 @@ impl Inner {
         self.roster.close();
         now.links.values().filter_map(|opened| opened.let_go()).collect()
     }
+}
+
+/// The tools of servers that stay linked, where the limits within which definitions are read are others now.
+fn relisted(links: &BTreeMap<ServerName, Arc<Opened>>, world: &World, before: &Now) -> Vec<Part> {
+    let limits = &world.limits;
+    if Arc::ptr_eq(limits, &before.world.limits) || reads_alike(limits, &before.world.limits) {
+        return Vec::new();
+    }
+    let lists = Lists::of(&world.setup);
+    let stays = |(name, opened): &(&ServerName, &Arc<Opened>)| {
+        before.links.get(*name).is_some_and(|known| known.link().is(opened.link()))
+    };
+    let part = |(name, opened): (&ServerName, &Arc<Opened>)| match opened.link().listed() {
+        Some(list) => Some(part_of(name, &list, limits)),
+        None => lists.recall(&opened.server, limits),
+    };
+    links.iter().filter(stays).filter_map(part).collect()
 }

@@ -192,6 +192,38 @@ async fn f14_a_server_called_local_takes_no_local_tools_place() {
     farm.close(kit).await;
 }
 
+/// A link that stays shows what a fresh start would.
+#[tokio::test]
+async fn f14_other_bounds_of_definitions_take_effect_without_a_restart() {
+    let farm = Farm::new();
+    let long = "word ".repeat(500);
+    let large = json!({"type": "object", "properties": {"a": {"type": "string", "description": long}}});
+    farm.add_echo(
+        "x",
+        &json!([
+            {"name": "talks", "description": long, "inputSchema": {"type": "object"}},
+            {"name": "large", "inputSchema": large},
+        ]),
+    );
+    let options = || Options { limits: None, ..farm.options(calm()) };
+    let kit = farm.open_with(options()).await;
+    let mut seen = Vec::new();
+    for limits in ["", "description = '1KiB'", "schema_bytes = '1KiB'", "drain = '4s'", ""] {
+        farm.settings(&format!("[limits]\n{limits}\n"));
+        kit.reload().await.unwrap();
+        let fresh = farm.open_with(options()).await;
+        let part = |kit: &Kitbag| kit.snapshot().part(&server("x")).unwrap().clone();
+        assert_eq!(part(&kit), part(&fresh), "{limits}");
+        seen.push(part(&kit));
+        fresh.close().await;
+    }
+    assert_ne!(seen[0], seen[1], "a shorter description");
+    assert_ne!(seen[0], seen[2], "a schema too many");
+    assert_eq!((&seen[0], &seen[0]), (&seen[3], &seen[4]));
+    assert_eq!(farm.count("x", "start"), 1);
+    farm.close(kit).await;
+}
+
 /// What a server lists belongs to the values it runs with.
 #[tokio::test]
 async fn f9_a_replaced_servers_tools_are_not_shown_as_the_new_ones() {
