@@ -166,12 +166,15 @@ impl Approver for AtTerminal {
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Bug, format!("no runtime: {error}")))?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         tokio::select! {
             done = work => done,
             () = interrupted() => Err(Failure::new(Exit::Interrupted, "interrupted")),
         }
-    })
+    });
+    // A question at the terminal may still wait for an answer, and nobody waits for that any more.
+    runtime.shutdown_background();
+    done
 }
 
 #[cfg(unix)]

@@ -155,6 +155,17 @@ impl UserId {
         format!("user_{}", self.0)
     }
 
+    /// The folder name of what Kitbag itself keeps for this user, which nobody else chooses or looks for. Two users
+    /// have two, also where case is folded: a mark that no id can hold tells those with capitals apart.
+    pub fn state_folder(&self) -> String {
+        let folder = self.folder();
+        if !self.0.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return folder;
+        }
+        let mark: String = fingerprint(&[&self.0]).chars().take(8).collect();
+        format!("{folder}.{mark}")
+    }
+
     /// The user whose folder this is, if it is one.
     pub fn of_folder(folder: &str) -> Option<Self> {
         folder.strip_prefix("user_").and_then(|id| Self::parse(id).ok())

@@ -33,6 +33,5 @@ pub use status::{LinkState, Status};
 pub use stdio::how_to_get;
 
 pub(crate) use ask::Offers;
-pub(crate) use memory::Memory;
-pub(crate) use plan::{LinkContext, Plan, link_limits, log_folder};
+pub(crate) use plan::{LinkContext, Plan, link_limits, log_folder, reads_alike};
 pub(crate) use pool::{Key, Lease};

@@ -35,12 +35,6 @@ impl Env {
         self.get(name).filter(|value| !value.trim().is_empty())
     }
 
-    /// A hash of all of it, for telling whether two are equal without keeping their secrets.
-    pub(crate) fn digest(&self) -> String {
-        let texts = self.vars.iter().flat_map(|(name, value)| [name.as_str(), value.as_str()]);
-        kitbag_core::names::fingerprint(&texts.collect::<Vec<_>>())
-    }
-
     /// The working folder.
     pub fn cwd(&self) -> &Path {
         &self.cwd

@@ -9,7 +9,7 @@ use kitbag_core::names::{Form, Table};
 use kitbag_core::{Fault, FaultKind, Place, ServerName, ShownName, ToolName};
 
 use crate::Setup;
-use crate::discover::Folders;
+use crate::discover::{Folders, user_folders};
 use crate::registry;
 
 /// Where the names of gateways stand, beside the forms of tools' names.
@@ -40,6 +40,17 @@ pub struct NamesFiles {
     own: Option<PathBuf>,
 }
 
+/// Where the names of a server are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kept {
+    /// With everybody's configuration.
+    Shared,
+    /// In the user's own folder.
+    Own,
+    /// Nowhere beyond what is written already.
+    Nowhere,
+}
+
 /// The names held in those files.
 #[derive(Clone, Debug, Default)]
 pub struct HeldNames {
@@ -56,10 +67,11 @@ impl NamesFiles {
         if !request.configs.is_empty() || request.specs.is_some() || request.catalog.is_some() {
             return None;
         }
-        let folder = setup.folders.servers().join(setup.user.folder());
+        let folders = user_folders(&setup.folders.servers()).into_iter();
+        let folder = folders.filter(|(user, _)| *user == setup.user).map(|(_, folder)| folder).next();
         Some(Self {
             shared: setup.folders.config.join("names.json"),
-            own: folder.is_dir().then(|| folder.join("names.json")),
+            own: folder.map(|folder| folder.join("names.json")),
             folders: setup.folders.clone(),
         })
     }
@@ -86,12 +98,11 @@ impl NamesFiles {
     }
 
     /// Writes names down beside those another process wrote meanwhile; a name once written is not changed.
-    pub(crate) fn save(&self, names: &Names, is_own: impl Fn(&ServerName) -> bool, local: &ServerName) {
+    pub(crate) fn save(&self, names: &Names, place: impl Fn(&ServerName) -> Kept) {
         let Ok(_lock) = registry::lock(&self.folders) else { return };
-        let mine = |server: &ServerName| self.own.is_some() && is_own(server);
-        save(&self.shared, names, |server| server != local && !mine(server));
+        save(&self.shared, names, |server| place(server) == Kept::Shared);
         if let Some(own) = &self.own {
-            save(own, names, |server| server != local && mine(server));
+            save(own, names, |server| place(server) == Kept::Own);
         }
     }
 
@@ -127,6 +138,11 @@ impl HeldNames {
     /// Every name, in order of server and tool.
     pub fn all(&self) -> BTreeSet<HeldName> {
         held(&self.shared).chain(held(&self.own)).collect()
+    }
+
+    /// The servers whose names stand in the user's own file.
+    pub(crate) fn own_servers(&self) -> BTreeSet<ServerName> {
+        held(&self.own).filter_map(|held| ServerName::parse(&held.server).ok()).collect()
     }
 
     /// As the tables that tools are named by. Where a user's own and everybody's contradict, the user's own stay.

@@ -14,17 +14,18 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
-use crate::connect::{Ask, Link, LinkContext, LinkState, Memory, Offers, Responder, Status};
+use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Responder, Status};
 use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
 use crate::held::NamesFiles;
 use crate::local::LocalTool;
-use crate::roster::{Lists, Now, Phase, Roster};
+use crate::roster::{Now, Phase, Roster};
 use crate::world::{ServerStatus, World};
 
 mod apply;
 mod call;
 mod find;
+mod names;
 mod present;
 mod views;
 
@@ -32,6 +33,7 @@ pub use apply::ApplyError;
 pub use find::{could_have, speaks_of};
 pub use views::{Changes, NoAgent};
 
+use names::NamesKeeper;
 use present::Presentations;
 use views::Views;
 
@@ -83,9 +85,9 @@ pub struct Kitbag(Arc<Inner>);
 struct Inner {
     user: UserId,
     roster: Arc<Roster>,
-    context: Arc<LinkContext>,
-    names: Option<NamesFiles>,
-    /// What is wrong with those.
+    /// None for a run of only some servers: it decides nothing.
+    names: Option<Arc<NamesKeeper>>,
+    /// What is wrong with the files of names.
     names_faults: Vec<Fault>,
     views: Views,
     presentations: Presentations,
@@ -128,18 +130,19 @@ impl Kitbag {
         let setup = Arc::new(setup);
         let context = Arc::new(context(&setup, &options));
         let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
-        let results = Results::new(&setup.folders.state, limits);
+        let results = Results::new(&setup.folders.state, limits.into());
         let read_on = crate::execute::read_result(&results);
         let locals = options.local.iter().cloned().chain([read_on]);
-        let names = NamesFiles::of(&setup);
-        let held = names.as_ref().map(NamesFiles::load).unwrap_or_default();
-        let lists = Lists::new(setup.folders.cache.clone(), setup.user.clone());
+        let held = NamesFiles::of(&setup).map(|files| files.load()).unwrap_or_default();
         let tasks = TaskTracker::new();
-        let nothing = Arc::new(World::empty(setup.clone()));
+        let nothing = Arc::new(World::empty(setup.clone(), context));
+        let (roster, stop) = (Roster::new(nothing, held.names(), tasks.clone()), CancellationToken::new());
+        let roster = Arc::new(roster);
+        let keep = || NamesKeeper::start(&roster, held.own_servers(), &tasks, stop.clone());
+        let names = options.only.is_none().then(keep);
         let kit = Self(Arc::new(Inner {
             user: setup.user.clone(),
-            roster: Arc::new(Roster::new(nothing, held.names(), lists, tasks.clone())),
-            context,
+            roster,
             names,
             names_faults: held.faults,
             views: Views::default(),
@@ -152,7 +155,7 @@ impl Kitbag {
             applying: Mutex::new(()),
             reading: tokio::sync::Mutex::new(()),
             tasks,
-            stop: CancellationToken::new(),
+            stop,
         }));
         kit.0.switch(setup);
         kit
@@ -194,7 +197,7 @@ impl Kitbag {
 
     /// How surely the servers' processes end with us.
     pub fn keeping(&self) -> Keeping {
-        self.0.context.launcher.keeping()
+        self.0.roster.glance().world.context.launcher.keeping()
     }
 
     /// The bounds and clocks in force.
@@ -272,12 +275,16 @@ impl Kitbag {
                 link.remark(&record.line());
             }
         }
-        kit.save_names();
+        // Before there are no links: whether names stay is for those who are there to say.
+        let saving = kit.names.as_ref().and_then(NamesKeeper::save);
         let limits = self.limits();
         let ending = kit.let_go_of_all();
         let links = futures_util::future::join_all(ending.iter().map(|link| link.end(limits.drain)));
         let all = async {
             links.await;
+            if let Some(saving) = saving {
+                let _ = saving.await;
+            }
             kit.stop.cancel();
             kit.tasks.close();
             kit.tasks.wait().await;
@@ -323,16 +330,6 @@ impl Inner {
             self.locals.values().map(|tool| tool.definition().to_string()).collect();
         Part::parse(owner, definitions.iter().map(String::as_str), limits)
     }
-
-    /// Writes down the names that were given, once they stay. A run of only some servers decides nothing.
-    fn save_names(&self) {
-        let (Some(files), None) = (&self.names, &self.options.only) else { return };
-        let Some(names) = self.roster.settled_names() else { return };
-        let world = &self.now().world;
-        let is_own =
-            |server: &ServerName| world.servers.get(server).is_some_and(|server| server.user.is_some());
-        files.save(&names, is_own, &world.local);
-    }
 }
 
 impl Drop for Inner {
@@ -355,19 +352,13 @@ impl fmt::Debug for Kitbag {
     }
 }
 
-/// What all links of one handle share.
+/// What the links of a handle share at first.
 fn context(setup: &Setup, options: &Options) -> LinkContext {
     let other = setup.env().program("kitbag", setup.env().cwd());
     let responder = options.responder.as_ref().map(|responder| responder.answers()).unwrap_or_default();
     let answers: Vec<Ask> = options.answers.iter().chain(responder).copied().collect();
-    LinkContext {
-        env_hash: setup.env().digest(),
-        env: setup.env().clone(),
-        launcher: options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref())),
-        memory: Memory::load(setup.folders.cache.clone()),
-        logs: setup.folders.state.join("logs"),
-        offers: Offers::of(&answers),
-    }
+    let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
+    LinkContext::new(setup.env(), &setup.folders, launcher, Offers::of(&answers))
 }
 
 fn why(status: &Status) -> String {

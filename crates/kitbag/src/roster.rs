@@ -9,7 +9,7 @@ use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot, Tool};
 use kitbag_core::names::Form;
 use kitbag_core::shape::Shown;
 use kitbag_core::{Limits, ServerName};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -17,6 +17,8 @@ use crate::connect::{Lease, Link, LinkState, Status, ToolList};
 use crate::world::{Server, World};
 
 mod lists;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use lists::Lists;
 
@@ -115,13 +117,14 @@ pub(crate) struct Roster {
     writing: Mutex<Naming>,
     told: watch::Sender<Arc<Snapshot>>,
     statuses: watch::Sender<u64>,
-    lists: Lists,
+    /// Told when names may have been given that stay.
+    named: Notify,
     tasks: TaskTracker,
 }
 
 impl Roster {
     /// A catalog without tools that knows the names given earlier.
-    pub(crate) fn new(world: Arc<World>, held: Names, lists: Lists, tasks: TaskTracker) -> Self {
+    pub(crate) fn new(world: Arc<World>, held: Names, tasks: TaskTracker) -> Self {
         let snapshot = Arc::new(Snapshot::new(held.clone()));
         let links = Arc::default();
         Self {
@@ -129,7 +132,7 @@ impl Roster {
             now: ArcSwap::from_pointee(Now { world, links, snapshot, phase: Phase::Open }),
             writing: Mutex::new(Naming { held, gathering: true }),
             statuses: watch::Sender::new(0),
-            lists,
+            named: Notify::new(),
             tasks,
         }
     }
@@ -168,6 +171,7 @@ impl Roster {
         });
         self.statuses.send_modify(|count| *count += 1);
         self.settle_names();
+        self.named.notify_one();
     }
 
     /// Takes no more calls: there are no links from now on.
@@ -179,19 +183,15 @@ impl Roster {
         self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// A server was ended: its tools cannot be called.
-    pub(crate) fn stopped(&self, server: &ServerName) {
-        let away = away(&Status::new(LinkState::Stopped));
+    /// A server was let go of: its tools cannot be called, unless another link has taken its place meanwhile.
+    pub(crate) fn stopped(&self, opened: &Opened) {
+        let (server, away) = (opened.link().name(), away(&Status::new(LinkState::Stopped)));
         self.update(|now, _| {
+            now.links.get(server).filter(|known| Arc::ptr_eq(&known.lease, &opened.lease))?;
             let snapshot = Arc::new(now.snapshot.with_away(server, away)?);
             Some(Now { world: now.world.clone(), links: now.links.clone(), snapshot, phase: now.phase })
         });
         self.statuses.send_modify(|count| *count += 1);
-    }
-
-    /// What is remembered of a server's tools.
-    pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Part> {
-        self.lists.recall(server, limits)
     }
 
     /// Follows a link until told to stop.
@@ -233,16 +233,23 @@ impl Roster {
         if taken.borrow().as_ref().is_some_and(|old| Arc::ptr_eq(old, list)) {
             return;
         }
-        let limits = self.glance().world.limits.clone();
-        let texts = list.tools.iter().map(|tool| tool.raw.get());
-        let mut part = Part::parse(link.name(), texts, &limits);
-        part.truncated.clone_from(&list.truncated);
-        let unnamed = list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() });
-        part.rejected.extend(unnamed);
-        let changed = self.update_snapshot(link, |now| now.with(part));
+        let (changed, world) = loop {
+            let world = self.glance().world.clone();
+            let part = part_of(link.name(), list, &world.limits);
+            let mut is_stale = false;
+            let changed = self.update_snapshot(link, |now| {
+                // Other bounds came meanwhile: it has to be read again within those.
+                is_stale = !Arc::ptr_eq(&now.world.limits, &world.limits);
+                if is_stale { None } else { now.snapshot.with(part) }
+            });
+            if !is_stale {
+                break (changed, world);
+            }
+        };
         taken.send_replace(Some(list.clone()));
         if changed {
-            let (lists, server, list) = (self.lists.clone(), server.clone(), list.clone());
+            self.named.notify_one();
+            let (lists, server, list) = (Lists::of(&world.setup), server.clone(), list.clone());
             self.tasks.spawn_blocking(move || lists.remember(&server, &list));
         }
     }
@@ -250,15 +257,16 @@ impl Roster {
     /// Whether a server's tools can be called. One that starts on first need can.
     fn heed(&self, link: &Link, status: &Status) {
         let away = away(status);
-        self.update_snapshot(link, |now| now.with_away(link.name(), away));
+        self.update_snapshot(link, |now| now.snapshot.with_away(link.name(), away));
         self.statuses.send_modify(|count| *count += 1);
     }
 
-    /// Changes the tools by what a link says, unless another has taken its place meanwhile.
-    fn update_snapshot(&self, link: &Link, change: impl FnOnce(&Snapshot) -> Option<Snapshot>) -> bool {
+    /// Changes the tools by what a link says, unless it was let go of or another has taken its place meanwhile.
+    fn update_snapshot(&self, link: &Link, change: impl FnOnce(&Now) -> Option<Snapshot>) -> bool {
         self.update(|now, naming| {
-            now.links.get(link.name()).filter(|opened| opened.link().is(link))?;
-            let snapshot = change(&now.snapshot)?;
+            let holds = |opened: &&Arc<Opened>| opened.link().is(link) && !opened.lease.is_released();
+            now.links.get(link.name()).filter(holds)?;
+            let snapshot = change(now)?;
             let is_new = snapshot.version() != now.snapshot.version();
             let snapshot =
                 if is_new && naming.gathering { given_at_once(snapshot, naming) } else { snapshot };
@@ -286,10 +294,16 @@ impl Roster {
             return;
         }
         let now = self.now.load();
+        if now.phase == Phase::Closed {
+            return;
+        }
         let is_known = |(name, opened): (&ServerName, &Arc<Opened>)| {
             now.snapshot.part(name).is_some() || opened.link().is_given_up_or_idle()
         };
         naming.gathering = !now.links.iter().all(is_known);
+        if !naming.gathering {
+            self.named.notify_one();
+        }
     }
 
     /// Whether a tool may get another name than it is shown by as soon as every server has said what it has.
@@ -303,11 +317,24 @@ impl Roster {
             && ![Form::Short, Form::Bare, Form::Full].into_iter().any(is_held)
     }
 
-    /// The names there are, once they stay.
-    pub(crate) fn settled_names(&self) -> Option<Names> {
+    /// What is true now, once the names in it stay.
+    pub(crate) fn settled(&self) -> Option<Arc<Now>> {
         let naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        (!naming.gathering).then(|| self.now.load().snapshot.names().clone())
+        (!naming.gathering).then(|| self.now.load_full())
     }
+
+    /// Waits until names may have been given since this was asked last; one asks at a time.
+    pub(crate) async fn names_given(&self) {
+        self.named.notified().await;
+    }
+}
+
+/// What a server lists, read within these limits.
+pub(crate) fn part_of(server: &ServerName, list: &ToolList, limits: &Limits) -> Part {
+    let mut part = Part::parse(server, list.tools.iter().map(|tool| tool.raw.get()), limits);
+    part.truncated.clone_from(&list.truncated);
+    part.rejected.extend(list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() }));
+    part
 }
 
 /// The same names whichever server came first.
@@ -335,6 +362,8 @@ pub(crate) struct Switch {
     pub(crate) new: Vec<New>,
     /// Servers that are no longer used.
     pub(crate) gone: Vec<ServerName>,
+    /// Tools of servers whose link is the same, read within other limits.
+    pub(crate) relisted: Vec<Part>,
     /// The program's own tools.
     pub(crate) local: Part,
 }
@@ -385,9 +414,8 @@ impl Switch {
         snapshot = snapshot.with_gateways(servers).unwrap_or(snapshot);
         let recalled = self.new.iter().filter(|new| snapshot.part(&new.name).is_none());
         let recalled = recalled.filter_map(|new| new.remembered.clone());
-        let parts: Vec<Part> =
-            recalled.chain([self.local.clone()]).chain(self.world.setup.catalog.iter().cloned()).collect();
-        snapshot = snapshot.with_all(parts);
+        let read = self.relisted.iter().chain([&self.local]).chain(&self.world.setup.catalog);
+        snapshot = snapshot.with_all(recalled.chain(read.cloned()).collect::<Vec<Part>>());
         let gone = self.gone.iter().map(|name| (name.clone(), None));
         let status = |name: &ServerName| self.links.get(name).map(|opened| opened.link().status());
         let new = self.new.iter().map(|new| (new.name.clone(), status(&new.name).as_ref().and_then(away)));

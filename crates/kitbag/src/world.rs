@@ -59,7 +59,6 @@ impl Server {
 
 /// What a world is compiled from, besides what the files say.
 pub(crate) struct Makings<'a> {
-    pub(crate) context: &'a LinkContext,
     /// In place of the limits of the files.
     pub(crate) limits: Option<&'a Limits>,
     /// Only these servers.
@@ -73,6 +72,8 @@ pub(crate) struct World {
     /// Counts the worlds of one handle.
     pub(crate) version: u64,
     pub(crate) setup: Arc<Setup>,
+    /// What its links share.
+    pub(crate) context: Arc<LinkContext>,
     /// The limits in force.
     pub(crate) limits: Arc<Limits>,
     link_limits: Arc<Limits>,
@@ -96,7 +97,7 @@ pub(crate) struct World {
 
 impl World {
     /// A world in which nothing is configured but what the setup says of folders and limits.
-    pub(crate) fn empty(setup: Arc<Setup>) -> Self {
+    pub(crate) fn empty(setup: Arc<Setup>, context: Arc<LinkContext>) -> Self {
         let limits = Arc::new(setup.limits.clone());
         Self {
             version: 0,
@@ -111,6 +112,7 @@ impl World {
             reserved: BTreeSet::new(),
             faults: Vec::new(),
             setup,
+            context,
         }
     }
 
@@ -123,7 +125,9 @@ impl World {
         } else {
             (Arc::new(limits.clone()), Arc::new(link_limits(limits)))
         };
-        let may_share = same_limits && setup.same_values(&before.setup);
+        let context = before.context.within(setup.env(), &setup.folders);
+        let is_same_place = Arc::ptr_eq(&context, &before.context);
+        let may_share = same_limits && is_same_place && setup.same_values(&before.setup);
         // In order of name, as a rule: a map is made of that faster than by inserting.
         let mut servers: Vec<(ServerName, Arc<Server>)> = Vec::with_capacity(before.servers.len());
         let mut known = InOrder::new(&before.servers);
@@ -135,7 +139,10 @@ impl World {
             let known = known.get(&spec.name).filter(|server| may_share && server.is_of(row, spec));
             let server = match known {
                 Some(known) => known.clone(),
-                None => Arc::new(Server::compile(&setup, row, spec, &limits, &link_limits, makings)),
+                None => {
+                    let plan = plan(&setup, row, spec, [&limits, &link_limits]);
+                    Arc::new(Server::compile(plan, row, &limits, &context, makings))
+                }
             };
             servers.push((spec.name.clone(), server));
         }
@@ -153,6 +160,7 @@ impl World {
             mode: last(&setup, |settings| settings.mode).unwrap_or_default(),
             local: local_owner(&setup),
             reserved: reserved(&servers),
+            context,
             limits,
             link_limits,
             servers,
@@ -200,33 +208,17 @@ impl Shapers for World {
 }
 
 impl Server {
-    fn compile(
-        setup: &Setup,
-        row: &Row,
-        spec: &Arc<ServerSpec>,
-        limits: &Limits,
-        link_limits: &Arc<Limits>,
-        makings: &Makings<'_>,
-    ) -> Self {
-        let (shaper, mut faults) = shaper(spec);
-        faults.extend(Clocks::faults(spec, limits));
-        let concurrency = spec.concurrency.map_or(limits.concurrency, |limit| limit.max(1) as usize);
-        let plan = Plan {
-            spec: spec.clone(),
-            resolved: Arc::new(setup.resolve(spec, &row.layer)),
-            owner: setup.is_own(row, spec).then(|| setup.user.clone()),
-            clocks: Clocks::of(spec, limits),
-            limits: link_limits.clone(),
-            concurrency,
-        };
+    fn compile(plan: Plan, row: &Row, limits: &Limits, context: &LinkContext, makings: &Makings<'_>) -> Self {
+        let (shaper, mut faults) = shaper(&plan.spec);
+        faults.extend(Clocks::faults(&plan.spec, limits));
         Self {
-            key: Key::of(&plan, makings.context),
-            plan,
+            key: Key::of(&plan, context),
             shaper,
-            lazy: spec.lazy && !makings.eager,
+            lazy: plan.spec.lazy && !makings.eager,
             user: row.user.clone(),
             layer: row.layer.clone(),
             faults,
+            plan,
         }
     }
 
@@ -236,6 +228,13 @@ impl Server {
             && self.layer == row.layer
             && self.user == row.user
     }
+}
+
+/// How a server is to be run; the limits of everybody and those of links.
+fn plan(setup: &Setup, row: &Row, spec: &Arc<ServerSpec>, [limits, link_limits]: [&Arc<Limits>; 2]) -> Plan {
+    let owner = setup.is_own(row, spec).then(|| setup.user.clone());
+    let resolved = setup.resolve(spec, &row.layer);
+    Plan { owner, ..Plan::new(spec, resolved, setup.env(), limits, link_limits) }
 }
 
 /// The log file of a server, as the user of a setup has it.

@@ -21,7 +21,7 @@ while True:
         echo = bool(termios.tcgetattr(master)[3] & termios.ECHO)
         if not (steps[0]["hidden"] and echo):
             at = len(seen)
-            os.write(master, steps[0]["send"].encode() + b"\n")
+            os.write(master, steps[0]["send"].encode())
             steps = steps[1:]
     if end < time.monotonic():
         os.kill(pid, signal.SIGKILL)
@@ -48,13 +48,16 @@ pub(crate) enum Step<'a> {
     Shown(&'a str, &'a str),
     /// The answer is typed only once the terminal no longer echoes.
     Hidden(&'a str, &'a str),
+    /// A key, without a return after it.
+    Key(&'a str, char),
 }
 
 impl Step<'_> {
     fn json(&self) -> Value {
         match self {
-            Self::Shown(wait, send) => json!({"wait": wait, "send": send, "hidden": false}),
-            Self::Hidden(wait, send) => json!({"wait": wait, "send": send, "hidden": true}),
+            Self::Shown(wait, send) => json!({"wait": wait, "send": format!("{send}\n"), "hidden": false}),
+            Self::Hidden(wait, send) => json!({"wait": wait, "send": format!("{send}\n"), "hidden": true}),
+            Self::Key(wait, key) => json!({"wait": wait, "send": key, "hidden": false}),
         }
     }
 }

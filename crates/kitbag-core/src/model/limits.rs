@@ -118,6 +118,7 @@ limits! {
     notes: Items = 1024, "notes of one call waiting to be read";
     concurrency: Items = 16, "calls in flight to one server";
     questions: Items = 8, "questions of one server open at once";
+    unanswered: Items = 1_000, "calls given up that one server may still work on; questions about forgotten ones reach nobody";
     rounds: Items = 10, "times one call may ask in return";
     pages: Items = 100, "pages of one tool list";
     tools: Items = 5_000, "tools of one server";

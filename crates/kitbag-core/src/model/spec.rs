@@ -282,8 +282,9 @@ impl Link {
 }
 
 impl ResolvedLink {
-    /// A hash of every value: equal only for servers that start or reach the same thing with the same values.
-    pub fn identity(&self) -> Identity {
+    /// A hash of every value, those of variables passed on by name too: equal only for servers that start or reach
+    /// the same thing with the same values.
+    pub fn identity(&self, passed: &[(String, Secret)]) -> Identity {
         let mut sha = Sha256::new();
         let named = |sha: &mut Sha256, key: &str, pairs: &[(String, Secret)]| {
             for (name, value) in pairs {
@@ -296,6 +297,7 @@ impl ResolvedLink {
                 args.iter().for_each(|arg| put(&mut sha, "arg", arg.expose()));
                 named(&mut sha, "env", env);
                 named(&mut sha, "file", file_env);
+                named(&mut sha, "passed", passed);
                 cwd.iter().for_each(|cwd| put(&mut sha, "cwd", cwd));
             }
             Self::Remote { transport, url, headers } => {

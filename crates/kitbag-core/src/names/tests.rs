@@ -125,6 +125,20 @@ fn user_ids_are_case_sensitive() {
     assert_eq!(UserId::of_folder("ada"), None);
 }
 
+/// Where case is folded, `Ada` and `ADA` must not find the folder of `ada`, nor anybody the one of another by a name
+/// that looks like theirs.
+#[test]
+fn f8_no_two_users_have_one_folder_of_state() {
+    let folder = |id: &str| UserId::parse(id).unwrap().state_folder();
+    assert_eq!(folder("ada"), "user_ada");
+    let folded: std::collections::BTreeSet<String> =
+        ["ada", "Ada", "ADA", "aDa"].map(|id| folder(id).to_lowercase()).into();
+    assert_eq!(folded.len(), 4, "{folded:?}");
+    for name in folded.iter().filter(|name| *name != "user_ada") {
+        assert_eq!(UserId::of_folder(name), None, "{name}");
+    }
+}
+
 #[test]
 fn an_invalid_name_is_shown_short() {
     let message = ServerName::parse(&"x".repeat(500)).unwrap_err().to_string();

@@ -167,14 +167,21 @@ impl Link {
         self.0.tasks.close();
     }
 
-    /// Ends the server once its calls have ended, at the latest after this time, and waits until nothing of it is
-    /// left. No other call begins meanwhile.
-    pub(crate) async fn end(&self, drain: Duration) {
-        let all = u32::try_from(self.0.plan.concurrency).unwrap_or(u32::MAX);
-        let calls = tokio::time::timeout(drain, self.0.gate.acquire_many(all)).await;
-        self.stop();
-        drop(calls);
-        self.gone().await;
+    /// Ends the server once its calls have ended, at the latest after this time. No other call begins meanwhile.
+    /// What is handed back waits until nothing of it is left; it ends also when nobody waits for that.
+    pub(crate) fn end(&self, drain: Duration) -> impl Future<Output = ()> {
+        let (inner, at_last) = (self.0.clone(), StopAtLast(self.clone()));
+        self.0.tasks.spawn(async move {
+            let all = u32::try_from(inner.plan.concurrency).unwrap_or(u32::MAX);
+            let calls = tokio::time::timeout(drain, inner.gate.acquire_many(all)).await;
+            drop(at_last);
+            drop(calls);
+        });
+        // A server that cannot be ended must not hold up whoever waits.
+        let bound = drain + self.0.plan.limits.wait_end * 2;
+        async move {
+            let _ = tokio::time::timeout(bound, self.0.tasks.wait()).await;
+        }
     }
 
     /// Lets one that gave up, or waits before it tries again, do so now.
@@ -196,12 +203,6 @@ impl Link {
             self.renewed(&session, Instant::now() + self.0.plan.limits.wait_end).await;
         }
         drop(held);
-    }
-
-    /// Waits until nothing of a server that was ended is left.
-    pub(crate) async fn gone(&self) {
-        // A server that cannot be ended must not hold up whoever waits.
-        let _ = tokio::time::timeout(self.0.plan.limits.wait_end * 2, self.0.tasks.wait()).await;
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -269,6 +270,15 @@ impl Link {
         let status = self.0.status.borrow();
         let state = status.state.as_str();
         status.reason().map_or_else(|| format!("is {state}"), |reason| format!("is {state}: {reason}"))
+    }
+}
+
+/// Ends a server when it is dropped, be it with the runtime it waits in.
+struct StopAtLast(Link);
+
+impl Drop for StopAtLast {
+    fn drop(&mut self) {
+        self.0.stop();
     }
 }
 

@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use kitbag_core::Secret;
 use kitbag_core::model::{Resolved, ResolvedLink};
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
@@ -156,7 +155,7 @@ impl Opener<'_> {
 
     /// What the era is remembered by: the values, so that one user's server says nothing about another's.
     fn memory_key(&self) -> String {
-        self.plan.identity().map(|identity| identity.to_string()).unwrap_or_default()
+        self.plan.identity.map(|identity| identity.to_string()).unwrap_or_default()
     }
 
     /// Asks the modern way. An error tells an older server; silence or an end does too, but then it may be
@@ -202,9 +201,7 @@ impl Opener<'_> {
                 return Redactor::new(&remote::secrets(&self.plan.spec.link, url.expose(), headers));
             }
         };
-        let value = |name: &String| Some((name.clone(), Secret::new(self.context.env.get(name)?)));
-        let passed: Vec<(String, Secret)> = self.plan.passed().iter().filter_map(value).collect();
-        let given = env.iter().chain(&passed).chain(file_env);
+        let given = env.iter().chain(&*self.plan.passed).chain(file_env);
         let mut secrets = secrets_of(given.map(|(name, value)| (name.as_str(), value)));
         secrets.extend(secret_words(args));
         Redactor::new(&secrets)
@@ -218,7 +215,7 @@ impl Opener<'_> {
         let start = stdio::Start {
             server: &self.plan.spec.name,
             link: &resolved.link,
-            pass: self.plan.passed(),
+            passed: &self.plan.passed,
             env: &self.context.env,
             launcher: &self.context.launcher,
             line: self.plan.limits.line,
@@ -260,6 +257,7 @@ impl Opener<'_> {
             line: self.plan.limits.line,
             queue: self.plan.limits.queue,
             questions: self.plan.limits.questions,
+            unanswered: self.plan.limits.unanswered,
         };
         let peer = Peer::start(sink, source, ears, bounds, self.tasks, &stop);
         let offers = self.context.offers;

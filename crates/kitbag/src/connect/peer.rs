@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use kitbag_core::model::Seconds;
+use kitbag_core::UserId;
 use serde_json::value::RawValue;
 use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::time::Instant;
@@ -22,10 +22,13 @@ use super::channel::{Closed, Outgoing, Sink, Source};
 use super::message::NotAMessage;
 use super::wire::{self, Line, Params, Speech};
 
+mod error;
+mod late;
 mod pending;
 mod questions;
 mod tasks;
 
+pub(crate) use error::RequestError;
 use pending::{Outcome, Pending, Slot};
 pub(crate) use tasks::remote;
 
@@ -73,9 +76,20 @@ pub(crate) enum Caller {
     #[default]
     Kitbag,
     /// Somebody whom no question can be put to.
-    Silent,
+    Silent(UserId),
     /// Somebody who answers.
     Person(Arc<Asked>),
+}
+
+impl Caller {
+    /// Which user that is, if it is one.
+    fn user(&self) -> Option<&UserId> {
+        match self {
+            Self::Kitbag => None,
+            Self::Silent(user) => Some(user),
+            Self::Person(asked) => Some(&asked.user),
+        }
+    }
 }
 
 /// How long one request may take.
@@ -93,67 +107,6 @@ impl Clocks {
     /// This long altogether, from now on.
     pub(crate) fn of(total: Duration) -> Self {
         Self { from: Instant::now(), idle: total, total }
-    }
-}
-
-/// Why a request has no result.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum RequestError {
-    /// It never left: calling again cannot do harm.
-    #[error("{0}")]
-    NotSent(Closed),
-    /// It may have been received, and then the connection ended.
-    #[error("{0}")]
-    Lost(Closed),
-    /// It may have been received, and its answer broke off; the conversation goes on.
-    #[error("{0}")]
-    Broken(String),
-    /// It was refused before anybody looked at it as a message.
-    #[error("{text}")]
-    Http {
-        /// The status.
-        status: u16,
-        /// What was said.
-        text: String,
-        /// How long the server asks to be left alone.
-        wait: Option<Duration>,
-    },
-    /// It took too long.
-    #[error("no answer within {}", Seconds(*after))]
-    Timeout {
-        /// How long was waited.
-        after: Duration,
-        /// Whether any of it may have been received.
-        sent: bool,
-    },
-    /// The server answered with an error.
-    #[error("{message} (code {code})")]
-    Remote {
-        /// Its code.
-        code: i64,
-        /// Its words.
-        message: String,
-        /// The whole error, as received.
-        raw: Box<RawValue>,
-    },
-    /// The answer cannot be read.
-    #[error("the answer cannot be used: {0}")]
-    BadAnswer(String),
-    /// The answer is longer than the limit.
-    #[error("the answer is larger than the limit of {limit} bytes")]
-    TooLarge {
-        /// The limit.
-        limit: usize,
-    },
-}
-
-impl RequestError {
-    /// How long the server asks to be left alone.
-    pub(crate) fn wait(&self) -> Duration {
-        match self {
-            Self::Http { wait, .. } => wait.unwrap_or_default(),
-            _ => Duration::ZERO,
-        }
     }
 }
 
@@ -182,6 +135,7 @@ pub(crate) struct Bounds {
     pub(crate) line: usize,
     pub(crate) queue: usize,
     pub(crate) questions: usize,
+    pub(crate) unanswered: usize,
 }
 
 /// A conversation. Clones share it; it ends with its channel.
@@ -236,7 +190,8 @@ impl Peer {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         let speech = speech.into();
         let line = |spare| wire::request(spare, id, method, params, speech);
-        let slot = Slot { waker: None, voice, sent: false, heard: clocks.from, questions: 0, clocks };
+        let (heard, era) = (clocks.from, speech.era);
+        let slot = Slot { waker: None, voice, sent: false, heard, questions: 0, clocks, era };
         let mut ticket = Ticket { peer: self, id, method, done: false };
         if let Some((slot, line)) = self.0.send_alone(id, line, slot)? {
             let room = self.room(clocks).await?;
@@ -323,7 +278,9 @@ impl Peer {
         for id in overdue {
             let why =
                 |slot: &Slot| Err(RequestError::Timeout { after: now - slot.clocks.from, sent: slot.sent });
-            ended.extend(pending.answer(id, why).map(|slot| (id, slot)));
+            let Some(slot) = pending.answer(id, why) else { continue };
+            pending.give_up(id, &slot, self.0.limits.unanswered);
+            ended.push((id, slot));
         }
         pending.alarm = pending.slots.values().map(Slot::deadline).min();
         drop(pending);
@@ -371,6 +328,9 @@ impl Drop for Ticket<'_> {
         }
         let mut pending = self.peer.0.lock();
         let slot = pending.slots.remove(&self.id);
+        if let Some(slot) = &slot {
+            pending.give_up(self.id, slot, self.peer.0.limits.unanswered);
+        }
         pending.answers.remove(&self.id);
         drop(pending);
         self.peer.0.tell_end();
@@ -455,16 +415,30 @@ impl Shared {
     }
 
     fn finish(&self, id: u64, outcome: Outcome) {
-        let slot = self.lock().answer(id, |_| outcome);
+        // An answer that broke off says nothing about whether its server is done.
+        let is_open = matches!(outcome, Err(RequestError::Broken(_)));
+        let mut pending = self.lock();
+        let slot = pending.answer(id, |_| outcome);
+        match &slot {
+            Some(slot) if is_open => pending.give_up(id, slot, self.limits.unanswered),
+            None if !is_open => pending.late.answered(id),
+            _ => {}
+        }
+        drop(pending);
         slot.into_iter().for_each(Slot::wake);
     }
 
     fn note(&self, method: &str, params: &RawValue) -> bool {
         let mut pending = self.lock();
+        let Pending { slots, late, .. } = &mut *pending;
         let slot = match (method, progress_token(params)) {
-            ("notifications/progress", Some(id)) => pending.slots.get_mut(&id),
-            // A log line names no call; with just one in flight there is no doubt.
-            ("notifications/message", _) if pending.slots.len() == 1 => pending.slots.values_mut().next(),
+            ("notifications/progress", Some(id)) => slots.get_mut(&id),
+            // A log line names no call; with just one in flight there is no doubt, unless another user gave one up.
+            ("notifications/message", _) if slots.len() == 1 => {
+                let is_meant =
+                    |slot: &&mut Slot| slot.voice.caller.user().is_none_or(|user| !late.are_others(user));
+                slots.values_mut().next().filter(is_meant)
+            }
             _ => None,
         };
         let Some(slot) = slot else { return false };

@@ -5,24 +5,60 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kitbag_core::model::{Clocks, Identity, Link as LinkSpec, Resolved};
-use kitbag_core::{Fault, Limits, ServerSpec, UserId};
+use kitbag_core::{Fault, Limits, Secret, ServerSpec, UserId};
 
 use super::ask::Offers;
+use super::http::Trust;
 use super::memory::Memory;
+use super::stdio;
 use crate::Env;
+use crate::discover::Folders;
 use crate::guard::Launcher;
 
-/// What all links of one Kitbag share.
+/// What all links of one world share.
 pub(crate) struct LinkContext {
     pub(crate) env: Env,
-    /// A hash of the environment: it is compared for every link.
-    pub(crate) env_hash: String,
+    folders: Folders,
     pub(crate) launcher: Launcher,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Arc<Memory>,
     /// The folder of logs.
     pub(crate) logs: PathBuf,
     /// What servers may ask of whoever calls them.
     pub(crate) offers: Offers,
+    /// What of the environment reaches every program, and every address: compared for every link.
+    pub(super) program: Arc<str>,
+    pub(super) trust: Arc<Trust>,
+}
+
+impl LinkContext {
+    pub(crate) fn new(env: &Env, folders: &Folders, launcher: Launcher, offers: Offers) -> Self {
+        let memory = Arc::new(Memory::load(folders.cache.clone()));
+        Self::with(env, folders, launcher, offers, memory)
+    }
+
+    fn with(env: &Env, folders: &Folders, launcher: Launcher, offers: Offers, memory: Arc<Memory>) -> Self {
+        Self {
+            program: stdio::fingerprint(env).into(),
+            trust: Arc::new(Trust::of(env)),
+            logs: folders.state.join("logs"),
+            env: env.clone(),
+            folders: folders.clone(),
+            launcher,
+            memory,
+            offers,
+        }
+    }
+
+    /// This one, or one for these surroundings where they are others. How servers are kept stays as it was chosen.
+    pub(crate) fn within(self: &Arc<Self>, env: &Env, folders: &Folders) -> Arc<Self> {
+        if self.env == *env && self.folders == *folders {
+            return self.clone();
+        }
+        let is_same = self.folders.cache == folders.cache;
+        let memory =
+            if is_same { self.memory.clone() } else { Arc::new(Memory::load(folders.cache.clone())) };
+        Arc::new(Self::with(env, folders, self.launcher.clone(), self.offers, memory))
+    }
 }
 
 /// One server as it is to be run.
@@ -31,6 +67,10 @@ pub(crate) struct Plan {
     pub(crate) spec: Arc<ServerSpec>,
     /// Its values, or what is missing.
     pub(crate) resolved: Arc<Result<Resolved, Vec<Fault>>>,
+    /// Variables passed on by name, those that are set.
+    pub(crate) passed: Arc<[(String, Secret)]>,
+    /// Which values it runs with, when they are known.
+    pub(crate) identity: Option<Identity>,
     /// Whose it is; nobody's when users share it.
     pub(crate) owner: Option<UserId>,
     pub(crate) clocks: Clocks,
@@ -41,22 +81,35 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Which values it runs with, when they are known.
-    pub(crate) fn identity(&self) -> Option<Identity> {
-        Some(self.resolved.as_ref().as_ref().ok()?.link.identity())
+    /// A plan of a server with these values in this environment, for whoever shares it.
+    pub(crate) fn new(
+        spec: &Arc<ServerSpec>,
+        resolved: Result<Resolved, Vec<Fault>>,
+        env: &Env,
+        limits: &Limits,
+        link_limits: &Arc<Limits>,
+    ) -> Self {
+        let names: &[String] = match &spec.link {
+            LinkSpec::Stdio(program) => &program.pass,
+            LinkSpec::Remote(_) => &[],
+        };
+        let value = |name: &String| Some((name.clone(), Secret::new(env.get(name)?)));
+        let passed: Arc<[_]> = names.iter().filter_map(value).collect();
+        Self {
+            spec: spec.clone(),
+            identity: resolved.as_ref().ok().map(|resolved| resolved.link.identity(&passed)),
+            resolved: Arc::new(resolved),
+            passed,
+            owner: None,
+            clocks: Clocks::of(spec, limits),
+            limits: link_limits.clone(),
+            concurrency: spec.concurrency.map_or(limits.concurrency, |limit| limit.max(1) as usize),
+        }
     }
 
     /// Whether both start or reach the same thing with the same values for the same owner.
     pub(crate) fn is_same_server(&self, other: &Self) -> bool {
-        self.identity().is_some() && self.identity() == other.identity() && self.owner == other.owner
-    }
-
-    /// Variables passed on by name.
-    pub(crate) fn passed(&self) -> &[String] {
-        match &self.spec.link {
-            LinkSpec::Stdio(program) => &program.pass,
-            LinkSpec::Remote(_) => &[],
-        }
+        self.identity.is_some() && self.identity == other.identity && self.owner == other.owner
     }
 
     /// Where the log of its server stands: what one user's server says is for that user.
@@ -68,7 +121,7 @@ impl Plan {
 /// The folder of the logs of servers that are this user's, or everybody's.
 pub(crate) fn log_folder(logs: &Path, owner: Option<&UserId>) -> PathBuf {
     match owner.filter(|user| **user != UserId::local()) {
-        Some(user) => logs.join(user.folder()),
+        Some(user) => logs.join(user.state_folder()),
         None => logs.to_owned(),
     }
 }
@@ -88,6 +141,15 @@ const OF_OTHERS: [&str; 12] = [
     "schema_nodes",
     "schema_bytes",
 ];
+
+/// Whether definitions of tools are read alike within both.
+pub(crate) fn reads_alike(one: &Limits, other: &Limits) -> bool {
+    let of_tools = |limits: &Limits| {
+        let rows = limits.rows().into_iter();
+        rows.filter(|row| row.name == "description" || row.name.starts_with("schema_")).collect::<Vec<_>>()
+    };
+    of_tools(one) == of_tools(other)
+}
 
 /// The limits that links obey; every other row as it is by default.
 pub(crate) fn link_limits(limits: &Limits) -> Limits {

@@ -14,6 +14,7 @@ use super::era::Era;
 use super::http::Trust;
 use super::link::Link;
 use super::plan::{LinkContext, Plan};
+use super::stdio;
 use crate::guard::Launcher;
 
 /// What makes two wishes the same: the values, whose they are, what is offered, the bounds, and where tasks run.
@@ -35,10 +36,10 @@ pub(crate) struct Key {
 /// What of our own surroundings reaches a server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Place {
-    /// A program sees variables that are passed on, and the folder it starts in.
-    Program { env: String, cwd: PathBuf, pass: Vec<String>, launcher: Launcher },
+    /// A program sees variables that every one gets, and the folder it starts in.
+    Program { env: Arc<str>, folder: PathBuf, launcher: Launcher },
     /// An address is trusted by these certificates.
-    Address(Trust),
+    Address(Arc<Trust>),
 }
 
 impl Key {
@@ -46,17 +47,16 @@ impl Key {
     pub(crate) fn of(plan: &Plan, context: &LinkContext) -> Option<Self> {
         let resolved = plan.resolved.as_ref().as_ref().ok()?;
         let place = match &resolved.link {
-            ResolvedLink::Stdio { .. } => Place::Program {
-                env: context.env_hash.clone(),
-                cwd: context.env.cwd().to_owned(),
-                pass: plan.passed().to_vec(),
+            ResolvedLink::Stdio { cwd, .. } => Place::Program {
+                env: context.program.clone(),
+                folder: stdio::folder(cwd.as_deref(), &context.env),
                 launcher: context.launcher.clone(),
             },
-            ResolvedLink::Remote { .. } => Place::Address(Trust::of(&context.env)),
+            ResolvedLink::Remote { .. } => Place::Address(context.trust.clone()),
         };
         Some(Self {
             server: plan.spec.name.clone(),
-            identity: resolved.link.identity(),
+            identity: plan.identity?,
             owner: plan.owner.clone(),
             offers: context.offers,
             clocks: plan.clocks,

@@ -1,7 +1,6 @@
 //! A server as a child process: its pipes as a channel, its end in good order.
 
 use std::io;
-use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +21,10 @@ use super::logs::Tail;
 use crate::Env;
 use crate::guard::{self, Launcher};
 
+mod surroundings;
+
+pub(crate) use surroundings::{fingerprint, folder};
+
 /// One read at most.
 const CHUNK: usize = 64 << 10;
 /// What every system's pipes take in one piece; Linux takes more.
@@ -29,44 +32,12 @@ const CHUNK: usize = 64 << 10;
 const WHOLE: usize = 4096;
 #[cfg(all(unix, not(target_os = "linux")))]
 const WHOLE: usize = 512;
-/// Variables every program needs to find its way; everything else must be declared.
-const PASSED: [&str; 14] = [
-    "HOME",
-    "PATH",
-    "LANG",
-    "LANGUAGE",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TERM",
-    "USER",
-    "LOGNAME",
-    "SHELL",
-    "TMPDIR",
-    "TZ",
-    "XDG_RUNTIME_DIR",
-    "SSL_CERT_FILE",
-];
-#[cfg(windows)]
-const PASSED_THERE: [&str; 9] = [
-    "APPDATA",
-    "LOCALAPPDATA",
-    "HOMEDRIVE",
-    "HOMEPATH",
-    "PATHEXT",
-    "SYSTEMROOT",
-    "SYSTEMDRIVE",
-    "TEMP",
-    "USERPROFILE",
-];
-#[cfg(not(windows))]
-const PASSED_THERE: [&str; 0] = [];
-
 /// What is needed to start a server.
 pub(crate) struct Start<'a> {
     pub(crate) server: &'a ServerName,
     pub(crate) link: &'a ResolvedLink,
     /// Variables passed on by name.
-    pub(crate) pass: &'a [String],
+    pub(crate) passed: &'a [(String, Secret)],
     pub(crate) env: &'a Env,
     pub(crate) launcher: &'a Launcher,
     pub(crate) line: usize,
@@ -158,8 +129,7 @@ fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
     let ResolvedLink::Stdio { command, args, env, file_env, cwd } = start.link else {
         return Err(StartError::Spawn("not a program".to_owned()));
     };
-    let here = start.env.cwd();
-    let folder: PathBuf = cwd.as_ref().map_or_else(|| here.to_owned(), |cwd| start.env.path(cwd, here));
+    let folder = folder(cwd.as_deref(), start.env);
     if !folder.is_dir() {
         return Err(StartError::NoFolder);
     }
@@ -168,8 +138,8 @@ fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
         .ok_or_else(|| StartError::NoProgram { program: command.clone(), hint: how_to_get(command) })?;
     let mut built = start.launcher.command(&program, args.iter().map(Secret::expose));
     built.env_clear().current_dir(&folder);
-    let passed = PASSED.iter().chain(&PASSED_THERE).copied().chain(start.pass.iter().map(String::as_str));
-    built.envs(passed.filter_map(|name| Some((name, start.env.get(name)?))));
+    built.envs(surroundings::variables(start.env));
+    built.envs(start.passed.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.envs(file_env.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.envs(env.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.env(guard::MARKER, marker);

@@ -33,10 +33,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// As one line of a log.
+    /// As one line of a log. Others may read that, so its arguments are left out.
     pub fn line(&self) -> String {
         let how = self.kind.map_or("ok", ErrorKind::as_str);
-        format!("call {} {} {how} {} ms", visible(&self.tool), self.arguments, self.took.as_millis())
+        format!("call {} {how} {} ms", visible(&self.tool), self.took.as_millis())
     }
 }
 

@@ -16,30 +16,33 @@ use crate::local::{Caller, LocalResult};
 
 /// Where results wait.
 #[derive(Clone, Debug)]
-pub(crate) struct Results {
+pub(crate) struct Results(Arc<ArcSwap<Place>>);
+
+/// As the world says now; whoever reads on has a copy of this.
+#[derive(Debug)]
+struct Place {
     folder: PathBuf,
-    /// As the world says now; whoever reads on has a copy of this.
-    limits: Arc<ArcSwap<Limits>>,
+    limits: Arc<Limits>,
 }
 
 impl Results {
-    pub(crate) fn new(state: &Path, limits: Limits) -> Self {
-        Self { folder: state.join("results"), limits: Arc::new(ArcSwap::from_pointee(limits)) }
+    pub(crate) fn new(state: &Path, limits: Arc<Limits>) -> Self {
+        Self(Arc::new(ArcSwap::from_pointee(Place { folder: state.join("results"), limits })))
     }
 
-    /// Obeys other limits from now on.
-    pub(crate) fn set_limits(&self, limits: &Arc<Limits>) {
-        self.limits.store(limits.clone());
+    /// Keeps them in this state folder and obeys these limits from now on.
+    pub(crate) fn follow(&self, state: &Path, limits: &Arc<Limits>) {
+        self.0.store(Arc::new(Place { folder: state.join("results"), limits: limits.clone() }));
     }
 
     /// The most that is handed over at once.
     fn most(&self) -> usize {
-        self.limits.load().result
+        self.0.load().limits.result
     }
 
     /// How long the rest can be read.
     fn ttl(&self) -> Duration {
-        self.limits.load().result_ttl
+        self.0.load().limits.result_ttl
     }
 
     /// Keeps what is beyond the bound; the handle to read it by, if there was any. Pictures and sounds are not
@@ -139,9 +142,10 @@ impl Results {
 
     /// Removes what is too old, whoever's it is, and then the oldest until there is room; whether there is any.
     fn make_room(&self, bytes: usize) -> bool {
-        let most = self.limits.load().results;
+        let place = self.0.load();
+        let most = place.limits.results;
         let (mut kept, mut all) = (Vec::new(), bytes);
-        for (file, meta) in files(&self.folder) {
+        for (file, meta) in files(&place.folder) {
             let Ok(then) = meta.modified() else { continue };
             let size = usize::try_from(meta.len()).unwrap_or(usize::MAX);
             if self.ttl() < SystemTime::now().duration_since(then).unwrap_or_default() {
@@ -168,7 +172,11 @@ impl Results {
     /// A handle is letters and digits and nothing else, so it can name no other file.
     fn file(&self, user: &UserId, handle: &str) -> Option<PathBuf> {
         let plain = handle.len() == 32 && handle.bytes().all(|byte| byte.is_ascii_hexdigit());
-        plain.then(|| self.folder.join(user.folder()).join(format!("{}.txt", handle.to_ascii_lowercase())))
+        plain.then(|| self.folder(user).join(format!("{}.txt", handle.to_ascii_lowercase())))
+    }
+
+    fn folder(&self, user: &UserId) -> PathBuf {
+        self.0.load().folder.join(user.state_folder())
     }
 }
 

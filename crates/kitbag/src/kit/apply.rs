@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use kitbag_core::catalog::Part;
 use kitbag_core::{Fault, ServerName, UserId};
 
 use super::{Inner, Kitbag};
-use crate::connect::{Lease, Link};
-use crate::roster::{Before, New, Now, Opened, Phase, Switch};
+use crate::connect::{Lease, Link, reads_alike};
+use crate::roster::{Before, Lists, New, Now, Opened, Phase, Switch, part_of};
 use crate::world::{InOrder, Makings, World};
 use crate::{Setup, SetupError};
 
@@ -89,7 +90,7 @@ impl Kitbag {
         let now = self.0.now();
         let opened = now.links.get(server).ok_or_else(|| ApplyError::NoServer(server.clone()))?;
         let link = opened.let_go();
-        self.0.roster.stopped(server);
+        self.0.roster.stopped(opened);
         if let Some(link) = link {
             link.end(now.world.limits.drain).await;
         }
@@ -130,18 +131,22 @@ impl Inner {
             return Vec::new();
         }
         let makings = Makings {
-            context: &self.context,
             limits: self.options.limits.as_ref(),
             only: self.options.only.as_deref(),
             eager: self.options.eager,
         };
         let world = Arc::new(World::compile(setup, &makings, &before.world));
-        self.results.set_limits(&world.limits);
+        self.results.follow(&world.setup.folders.state, &world.limits);
         let Relinked { links, new, replaced, gone } = self.relink(&world, &before);
+        if let Some(names) = &self.names {
+            let own = new.iter().filter(|opened| opened.server.user.is_some());
+            names.add_own(own.map(|opened| opened.link().name().clone()));
+        }
         let local = self.local_part(&world.local, &world.limits);
         self.roster.switch(Switch {
             new: new.iter().map(|opened| self.as_new(opened, &world, &before)).collect(),
             gone: gone.iter().map(|opened| opened.link().name().clone()).collect(),
+            relisted: relisted(&links, &world, &before),
             links,
             phase: Phase::Open,
             local,
@@ -174,7 +179,7 @@ impl Inner {
                 }
                 None => {
                     relinked.replaced.extend(known.cloned());
-                    let start = || Link::start(server.plan.clone(), &self.context);
+                    let start = || Link::start(server.plan.clone(), &world.context);
                     let opened = Opened::new(Lease::take(server.key.clone(), start), server.clone());
                     relinked.new.push(opened.clone());
                     Some(opened)
@@ -203,7 +208,7 @@ impl Inner {
         let name = opened.link().name().clone();
         let known = before.links.get(&name).map(|known| &known.server.plan);
         let is_same = known.is_some_and(|known| known.is_same_server(&opened.server.plan));
-        let remembered = self.roster.recall(&opened.server, &world.limits);
+        let remembered = Lists::of(&world.setup).recall(&opened.server, &world.limits);
         New { name, remembered, before: if is_same { Before::Same } else { Before::Other } }
     }
 
@@ -214,4 +219,21 @@ impl Inner {
         self.roster.close();
         now.links.values().filter_map(|opened| opened.let_go()).collect()
     }
+}
+
+/// The tools of servers that stay linked, where the limits within which definitions are read are others now.
+fn relisted(links: &BTreeMap<ServerName, Arc<Opened>>, world: &World, before: &Now) -> Vec<Part> {
+    let limits = &world.limits;
+    if Arc::ptr_eq(limits, &before.world.limits) || reads_alike(limits, &before.world.limits) {
+        return Vec::new();
+    }
+    let lists = Lists::of(&world.setup);
+    let stays = |(name, opened): &(&ServerName, &Arc<Opened>)| {
+        before.links.get(*name).is_some_and(|known| known.link().is(opened.link()))
+    };
+    let part = |(name, opened): (&ServerName, &Arc<Opened>)| match opened.link().listed() {
+        Some(list) => Some(part_of(name, &list, limits)),
+        None => lists.recall(&opened.server, limits),
+    };
+    links.iter().filter(stays).filter_map(part).collect()
 }

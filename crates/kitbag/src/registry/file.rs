@@ -24,6 +24,12 @@ impl FileError {
     }
 }
 
+/// A file that is there and cannot be understood: who wrote over it would lose what it holds.
+pub(super) fn damaged(file: &Path) -> FileError {
+    let why = "it is damaged; restore it, or delete it to begin anew";
+    FileError::of("change", file)(io::Error::new(io::ErrorKind::InvalidData, why))
+}
+
 /// Holds every other Kitbag off while one changes its files; let go when dropped or when the process ends.
 pub(crate) fn lock(folders: &Folders) -> Result<File, FileError> {
     let file = folders.state.join("write.lock");

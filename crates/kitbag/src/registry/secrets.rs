@@ -64,7 +64,7 @@ impl Secrets {
         }
     }
 
-    /// Keeps a user's answer.
+    /// Keeps a user's answer. A damaged file is left as it is: it holds the answers of others.
     pub fn keep(
         folders: &Folders,
         user: &UserId,
@@ -74,7 +74,10 @@ impl Secrets {
     ) -> Result<Self, FileError> {
         let lock = file::lock(folders)?;
         let mut secrets = Self::load(folders);
-        secrets.damaged = false;
+        let file = folders.answers();
+        if secrets.damaged {
+            return Err(file::damaged(&file));
+        }
         secrets.stored.version = 2;
         let answers = if *user == UserId::local() {
             &mut secrets.stored.inputs
@@ -83,7 +86,7 @@ impl Secrets {
         };
         answers.entry(scope(spec)).or_default().insert(id.to_owned(), answer.expose().to_owned());
         let text = serde_json::to_string_pretty(&secrets.stored).unwrap_or_default() + "\n";
-        file::write_private(&folders.answers(), &text)?;
+        file::write_private(&file, &text)?;
         drop(lock);
         Ok(secrets)
     }

@@ -8,6 +8,7 @@ use kitbag_core::{Limits, ServerName, UserId};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::Setup;
 use crate::connect::ToolList;
 use crate::world::Server;
 
@@ -26,15 +27,15 @@ struct Remembered {
 }
 
 impl Lists {
-    /// In a cache folder, for a user.
-    pub(crate) fn new(cache: PathBuf, user: UserId) -> Self {
-        Self { folder: cache.join("tools"), user }
+    /// In the cache folder of a setup, for its user.
+    pub(crate) fn of(setup: &Setup) -> Self {
+        Self { folder: setup.folders.cache.join("tools"), user: setup.user.clone() }
     }
 
     /// What is remembered of a server that ran with these values for this user, or for everybody.
     pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Part> {
         let name = &server.spec().name;
-        let values = server.plan.identity()?.to_string();
+        let values = server.plan.identity?.to_string();
         let files = match &server.plan.owner {
             Some(owner) => vec![self.own(owner, name)],
             None => vec![self.own(&self.user, name), self.shared(name)],
@@ -50,7 +51,7 @@ impl Lists {
     /// Remembers a list. What cannot be written is no more than a slower start next time.
     pub(crate) fn remember(&self, server: &Server, list: &ToolList) {
         let name = &server.spec().name;
-        let Some(values) = server.plan.identity() else { return };
+        let Some(values) = server.plan.identity else { return };
         let tools = list.tools.iter().map(|tool| tool.raw.clone()).collect();
         let Ok(text) = serde_json::to_string(&Remembered { values: values.to_string(), tools }) else {
             return;
@@ -78,6 +79,6 @@ impl Lists {
     }
 
     fn own(&self, user: &UserId, server: &ServerName) -> PathBuf {
-        self.folder.join(user.folder()).join(format!("{}.json", server.slug()))
+        self.folder.join(user.state_folder()).join(format!("{}.json", server.slug()))
     }
 }

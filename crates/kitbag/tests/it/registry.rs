@@ -145,3 +145,22 @@ fn s1_12_answers_do_not_print_and_belong_to_their_file() {
     elsewhere.origin.place.file = std::sync::Arc::from(house.path("other.json").as_path());
     assert!(secrets.get(&local, &elsewhere, "key").is_none());
 }
+
+/// It may be half written, or a person's mistake; the answers of everybody are in it.
+#[test]
+fn f8_a_damaged_file_of_answers_is_not_written_over() {
+    let house = House::new();
+    let (asking, local) = (spec(&house, "a"), UserId::local());
+    let keep = || Secrets::keep(&house.folders(), &local, &asking, "key", &Secret::new("PLANTED-SECRET"));
+    keep().unwrap();
+    let file = house.folders().state.join("secrets.json");
+    let whole = std::fs::read(&file).unwrap();
+    for damaged in [&whole[..whole.len() / 2], b"[]", b"\xff\xfe"] {
+        std::fs::write(&file, damaged).unwrap();
+        let error = keep().unwrap_err().to_string();
+        assert!(error.contains("secrets.json") && error.contains("damaged"), "{error}");
+        assert_eq!(std::fs::read(&file).unwrap(), damaged);
+    }
+    std::fs::write(&file, whole).unwrap();
+    keep().unwrap();
+}

@@ -206,7 +206,8 @@ impl<'a> Trip<'a> {
             let session = self.session().await?;
             let left = self.end.saturating_duration_since(self.from);
             let clocks = Clocks { from: self.from, idle: self.clocks.idle.time.min(left), total: left };
-            let caller = self.asked.clone().map_or(Caller::Silent, Caller::Person);
+            let silent = || Caller::Silent(self.call.user.clone());
+            let caller = self.asked.clone().map_or_else(silent, Caller::Person);
             let voice = Voice { notes: self.call.notes.clone(), caller };
             let answer = session.peer.request("tools/call", params, session.speech, clocks, voice).await;
             let error = match answer {

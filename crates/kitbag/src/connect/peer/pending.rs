@@ -8,6 +8,8 @@ use serde_json::value::RawValue;
 use tokio::time::Instant;
 
 use super::super::channel::{Closed, Shortcut};
+use super::super::era::Era;
+use super::late::Late;
 use super::{Clocks, RequestError, Voice};
 
 /// What a call waits for.
@@ -25,6 +27,8 @@ pub(super) struct Slot {
     /// Questions of the server that wait for an answer of ours. Meanwhile it is not the server that is silent.
     pub(super) questions: usize,
     pub(super) clocks: Clocks,
+    /// In which words it was asked.
+    pub(super) era: Era,
 }
 
 impl Slot {
@@ -64,6 +68,8 @@ pub(super) struct Pending {
     pub(super) slots: ById<Slot>,
     /// Answers on the last bit of their way, from the reader to whoever waits.
     pub(super) answers: ById<Outcome>,
+    /// Calls that were given up, and may be worked on all the same.
+    pub(super) late: Late,
     pub(super) closed: Option<Closed>,
     /// When to look for calls that took too long. It may be too early, never too late, so that a call that
     /// does not end sooner than those before it costs no timer.
@@ -81,5 +87,16 @@ impl Pending {
         let slot = self.slots.remove(&id)?;
         self.answers.insert(id, outcome(&slot));
         Some(slot)
+    }
+
+    /// Nobody waits for a call any more, and its server may not know. Newer servers ask within the call itself, so
+    /// there is nothing to mix up.
+    pub(super) fn give_up(&mut self, id: u64, slot: &Slot, most: usize) {
+        if let Some(user) = slot.voice.caller.user()
+            && slot.sent
+            && slot.era == Era::Legacy
+        {
+            self.late.add(id, user, most);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Questions of a server in the middle of a call. Older servers do not say which call they belong to: while every
-//! call in flight is made for one person there is no doubt, otherwise nobody is asked.
+//! call in flight is made for one person, and none of another user was given up unanswered, there is no doubt;
+//! otherwise nobody is asked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -85,7 +86,7 @@ impl Shared {
             match (&slot.voice.caller, &mut found) {
                 (Caller::Kitbag, _) => {}
                 // It may be this call that caused the question, and nobody answers for it.
-                (Caller::Silent, _) => silent = true,
+                (Caller::Silent(_), _) => silent = true,
                 (Caller::Person(asked), None) => found = Some((asked.clone(), vec![*id])),
                 (Caller::Person(asked), Some((first, calls))) if first.is_same_person(asked) => {
                     calls.push(*id);
@@ -94,7 +95,7 @@ impl Shared {
             }
         }
         match found {
-            Some(_) if silent => Waiting::Several,
+            Some((asked, _)) if silent || pending.late.are_others(&asked.user) => Waiting::Several,
             Some((asked, calls)) => Waiting::One(asked, calls),
             None => Waiting::Nobody,
         }

@@ -126,8 +126,8 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool { name: "grow", about: "Adds a tool and says so", properties: "", more: "", run: plain::grow },
     Tool {
         name: "ask",
-        about: "Asks the client and gives its answer back",
-        properties: "'what':{'enum':['sampling','elicitation','roots']}",
+        about: "Asks the client, after ms if that is given, and gives its answer back",
+        properties: "'what':{'enum':['sampling','elicitation','roots']},'ms':{'type':'integer'}",
         more: "",
         run: ask::ask,
     },

@@ -1,12 +1,15 @@
-//! f7: a setup made in code is what runs, at the start and later, and nothing else does.
+//! f7 and f14: a setup made in code is what runs, at the start and later, in its own environment, and nothing else
+//! does.
 
 use std::time::Duration;
 
-use kitbag::{ApplyError, ErrorKind, Kitbag, ServerName, ServerSpec, Setup};
+use kitbag::connect::LinkState;
+use kitbag::model::Link;
+use kitbag::{ApplyError, Env, ErrorKind, Kitbag, ServerName, ServerSpec, Setup};
 
 use super::super::farm::{Use as _, first};
 use super::super::{Farm, calm, until};
-use super::{LONG, listed, pid, server, user};
+use super::{LONG, listed, pid, server, user, variable};
 
 /// A fake server described in code.
 fn spec(farm: &Farm, name: &str, args: &[&str]) -> ServerSpec {
@@ -114,4 +117,63 @@ async fn f7_a_closed_handle_stays_closed() {
     }
     assert_eq!((farm.count("x", "start"), farm.count("late", "start")), (1, 0));
     farm.is_empty();
+}
+
+/// The same with a variable that is passed on by name.
+fn passing(mut spec: ServerSpec, name: &str) -> ServerSpec {
+    if let Link::Stdio(program) = &mut spec.link {
+        program.pass.push(name.to_owned());
+    }
+    spec
+}
+
+#[tokio::test]
+async fn f14_another_environment_restarts_the_servers_it_reaches() {
+    let farm = Farm::new();
+    let specs = |env: &Env| {
+        let specs = vec![passing(spec(&farm, "a", &[]), "TOKEN"), spec(&farm, "b", &[])];
+        Setup::from_specs(env.clone(), specs)
+    };
+    let one = farm.env().with("TOKEN", "one");
+    let (kit, _) = Kitbag::open_with(specs(&one), farm.options(calm())).await.unwrap();
+    assert_eq!(variable(&kit, "a", "TOKEN").await, "one");
+    let two = farm.env().with("TOKEN", "two");
+    let other = two.clone().with("OTHER", "x");
+    let zone = other.clone().with("TZ", "Asia/Tokyo");
+    let vars = farm.house.vars().into_iter().map(|(name, value)| (name.into(), value.into()));
+    let elsewhere = Env::new(vars, farm.house.path("home")).with("TOKEN", "two").with("TZ", "Asia/Tokyo");
+    let moved = elsewhere.clone().with("KITBAG_HOME", &farm.house.at("moved"));
+    for (what, env, restarts) in [
+        ("the same again", one, [false, false]),
+        ("a variable that one passes on", two, [true, false]),
+        ("one that nobody gets", other, [false, false]),
+        ("one that everybody gets", zone, [true, true]),
+        ("another working folder", elsewhere, [true, true]),
+        ("other folders of ours", moved, [true, true]),
+    ] {
+        let before = [pid(&kit, "a").await, pid(&kit, "b").await];
+        kit.apply(specs(&env)).await.unwrap();
+        kit.wait(LONG).await;
+        let after = [pid(&kit, "a").await, pid(&kit, "b").await];
+        assert_eq!([before[0] != after[0], before[1] != after[1]], restarts, "{what}");
+        assert_eq!(variable(&kit, "a", "TOKEN").await, env.get("TOKEN").unwrap(), "{what}");
+        assert_eq!(variable(&kit, "b", "TZ").await, env.get("TZ").unwrap_or_default(), "{what}");
+    }
+    assert!(farm.house.path("moved/state/logs/b.log").exists());
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn f14_a_program_is_looked_for_where_the_environment_says_now() {
+    let farm = Farm::new();
+    let here = ServerSpec::program(server("here"), "only-here", ["--era", "modern"]);
+    let (kit, _) = Kitbag::open_with(of(&farm, vec![here.clone()]), farm.options(calm())).await.unwrap();
+    assert_eq!(kit.on("here").status().state, LinkState::Failed);
+    let folder = farm.house.path("bin");
+    std::fs::create_dir(&folder).unwrap();
+    std::os::unix::fs::symlink(testkit::bin("fake-mcp"), folder.join("only-here")).unwrap();
+    let path = format!("{}:{}", farm.house.at("bin"), farm.env().get("PATH").unwrap());
+    kit.apply(Setup::from_specs(farm.env().with("PATH", &path), vec![here])).await.unwrap();
+    kit.reaches("here", LinkState::Ready).await;
+    farm.close(kit).await;
 }

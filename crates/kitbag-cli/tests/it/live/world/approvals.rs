@@ -10,6 +10,8 @@ use kitbag::shape::{Authorize, Decision};
 use kitbag::{ErrorKind, Options, ToolCall, UserId};
 use serde_json::json;
 
+use crate::pty::{self, Step};
+
 use super::super::farm::first;
 use super::super::{Farm, calm};
 use super::{listed, user};
@@ -156,4 +158,37 @@ async fn f2_groups_that_nothing_enforces_yet_deny_their_members_alone() {
     farm.settings("[groups.local]\ndeny = ['x/die']\n[users.bob]\n");
     has_tools(&farm, "local", false);
     has_tools(&farm, "bob", true);
+}
+
+/// A farm whose `echo` needs a yes, and a call of it on a terminal.
+fn at_terminal(settings: &str, steps: &[Step<'_>]) -> (Farm, crate::house::Ran) {
+    let farm = Farm::of("x", &[]);
+    farm.settings(&format!("{settings}\n[servers.x]\napprove = ['echo']\n"));
+    let ran = pty::run(&farm.house, 100, &["call", "x/echo", "message=hi"], steps);
+    assert!(!ran.err.contains("gave up waiting") && !ran.err.contains("never asked"), "{ran:?}");
+    farm.is_empty();
+    (farm, ran)
+}
+
+#[test]
+fn f2_only_a_yes_at_the_terminal_is_one() {
+    for (answer, is_yes) in
+        [("y", true), ("Y", true), ("yes", true), ("", false), ("n", false), ("yy", false), ("ok", false)]
+    {
+        let (farm, ran) = at_terminal("", &[Step::Shown("[y/N]", answer)]);
+        assert_eq!(ran.code, Some(if is_yes { 0 } else { 6 }), "{answer:?}: {ran:?}");
+        assert_eq!(farm.count("x", "call echo"), usize::from(is_yes), "{answer:?}");
+    }
+}
+
+/// Nobody has to answer to get out of a question.
+#[test]
+fn f2_a_question_at_the_terminal_ends_by_interrupt_and_by_the_clock() {
+    let (farm, ran) = at_terminal("", &[Step::Key("[y/N]", '\u{3}')]);
+    assert_eq!(ran.code, Some(130), "{ran:?}");
+    assert_eq!(farm.count("x", "call echo"), 0);
+    let (farm, ran) = at_terminal("[limits]\nwait_total = '1s'", &[]);
+    assert!(ran.out.contains("[y/N]"), "{ran:?}");
+    assert_eq!(ran.code, Some(6), "{ran:?}");
+    assert_eq!(farm.count("x", "call echo"), 0);
 }

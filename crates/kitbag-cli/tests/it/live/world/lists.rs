@@ -54,6 +54,19 @@ async fn f9_a_list_belongs_to_the_values_its_server_ran_with() {
     }
 }
 
+/// What is passed on by name is a value like any other.
+#[tokio::test]
+async fn f9_a_list_belongs_to_the_variables_passed_to_its_server() {
+    let farm = Farm::new();
+    farm.add_with("x", &[], &json!({"lazy": true, "env_vars": ["TENANT"]}));
+    farm.settings("[users.ada]\n");
+    let env = |tenant| farm.env().with("TENANT", tenant);
+    learn(&farm, "ada", env("one"), "x.json").await;
+    assert!(0 < remembered(&farm, "ada", env("one")));
+    assert_eq!(remembered(&farm, "ada", env("two")), 0, "not what another tenant has");
+    assert_eq!(remembered(&farm, "ada", farm.env()), 0, "nor what one has where none is named");
+}
+
 #[tokio::test]
 async fn f9_a_private_list_is_remembered_for_its_user_alone() {
     let farm = Farm::new();

@@ -8,8 +8,8 @@ use kitbag::{ErrorKind, Kitbag, Request, Setup};
 use serde_json::json;
 
 use super::super::farm::{Use as _, first};
-use super::super::{Farm, calm};
-use super::listed;
+use super::super::{Farm, calm, until};
+use super::{LONG, listed, open_for, put_own};
 
 const BARE: &str = "[present]\nnames = 'bare'\n";
 const HI: &str = r#"{"message":"hi"}"#;
@@ -86,6 +86,121 @@ async fn f25_what_was_seen_under_other_files_changes_no_name() {
         assert!(names.any(|name| name == "echo"), "{tools}");
     }
     assert_eq!(farm.house.text("kit/config/names.json"), before);
+}
+
+const SHARED: &str = "kit/config/names.json";
+const OWN: &str = "kit/config/servers/user_bob/notes.json";
+
+/// Bob with a server of his own beside everybody's, and its names in his folder.
+async fn of_bob() -> (Farm, Kitbag) {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[users.bob]\n");
+    put_own(&farm, "bob", "notes", farm.entry("notes", &[], &json!({})));
+    let bob = open_for(&farm, "bob", farm.options(calm())).await;
+    bob.close().await;
+    let own = "kit/config/servers/user_bob/names.json";
+    assert!(farm.house.text(own).contains("mcp_notes_echo"));
+    let bob = open_for(&farm, "bob", farm.options(calm())).await;
+    // What is given in this run, too.
+    bob.ask("notes", "grow", json!({})).await.unwrap();
+    assert!(until(LONG, || listed(&bob.own_view()).iter().any(|name| name.contains("notes_grown"))).await);
+    assert!(until(LONG, || farm.house.text(own).contains("notes_grown")).await);
+    (farm, bob)
+}
+
+/// Everybody's names know nothing of bob's.
+#[track_caller]
+fn is_kept_apart(farm: &Farm, why: &str) {
+    let shared = farm.house.text(SHARED);
+    assert!(shared.contains("mcp_x_echo"), "{why}: {shared}");
+    assert!(!shared.contains("notes"), "{why}: {shared}");
+}
+
+#[tokio::test]
+async fn f25_a_users_own_names_are_not_written_for_everybody() {
+    let (farm, bob) = of_bob().await;
+    std::fs::remove_file(farm.house.path(OWN)).unwrap();
+    bob.reload().await.unwrap();
+    farm.close(bob).await;
+    is_kept_apart(&farm, "removed");
+    // Not there from the beginning, but once it was.
+    let bob = open_for(&farm, "bob", farm.options(calm())).await;
+    farm.close(bob).await;
+    is_kept_apart(&farm, "gone");
+
+    let (farm, bob) = of_bob().await;
+    farm.house.run(&["servers", "disable", "notes", "--user", "bob"]).exits(0);
+    bob.reload().await.unwrap();
+    farm.close(bob).await;
+    is_kept_apart(&farm, "switched off");
+
+    // Another server stands under its name: which rows were whose cannot be told.
+    let (farm, bob) = of_bob().await;
+    std::fs::remove_file(farm.house.path(OWN)).unwrap();
+    farm.add("notes", &[]);
+    bob.reload().await.unwrap();
+    bob.wait(LONG).await;
+    farm.close(bob).await;
+    is_kept_apart(&farm, "replaced");
+
+    // His folder is gone with everything in it.
+    let (farm, bob) = of_bob().await;
+    std::fs::remove_dir_all(farm.house.path("kit/config/servers")).unwrap();
+    farm.close(bob).await;
+    is_kept_apart(&farm, "no folder");
+}
+
+/// A program may be killed at any time.
+#[tokio::test]
+async fn f25_names_are_written_down_once_they_stay() {
+    let farm = Farm::of("x", &[]);
+    // One that ends at once, but not before the other has listed, decides nothing in the end.
+    farm.enter("hopeless", json!({"command": "sh", "args": ["-c", "sleep 0.7; exit 3"]}));
+    let kit = farm.open(calm()).await;
+    let written = |name: &str| {
+        let text = std::fs::read_to_string(farm.house.path(SHARED)).unwrap_or_default();
+        text.contains(name)
+    };
+    assert!(until(LONG, || written("mcp_x_echo")).await, "while it runs");
+    kit.ask("x", "grow", json!({})).await.unwrap();
+    assert!(until(LONG, || written("mcp_x_grown_")).await, "what came later, too");
+    farm.add("y", &[]);
+    kit.reload().await.unwrap();
+    assert!(until(LONG, || written("mcp_y_echo")).await, "and by a reload");
+    farm.close(kit).await;
+}
+
+/// What somebody freed stays free, as long as nobody needs it.
+#[tokio::test]
+async fn f25_freed_names_of_servers_that_are_gone_are_not_written_again() {
+    let farm = Farm::of("x", &[]);
+    farm.add("y", &[]);
+    let kit = farm.open(calm()).await;
+    let has_y = || farm.house.text(SHARED).contains("mcp_y_echo");
+    assert!(until(LONG, || farm.house.path(SHARED).exists() && has_y()).await);
+    farm.remove("y");
+    kit.reload().await.unwrap();
+    farm.house.run(&["names", "free", "--removed"]).exits(0);
+    assert!(!has_y());
+    kit.ask("x", "grow", json!({})).await.unwrap();
+    assert!(until(LONG, || farm.house.text(SHARED).contains("mcp_x_grown_")).await);
+    farm.close(kit).await;
+    assert!(!has_y(), "{}", farm.house.text(SHARED));
+}
+
+/// Another process changes its files: names wait for it, and nobody waits for names.
+#[tokio::test]
+async fn f26_names_are_written_under_the_lock() {
+    let farm = Farm::of("x", &[]);
+    let lock = std::fs::File::create(farm.house.put("kit/state/write.lock", "")).unwrap();
+    lock.lock().unwrap();
+    let kit = farm.open(calm()).await;
+    let is_there = || farm.house.path(SHARED).exists();
+    assert!(!until(Duration::from_millis(300), is_there).await);
+    assert_eq!(first(&kit.call("mcp_x_add", r#"{"a":1,"b":2}"#).await.unwrap()), "3");
+    lock.unlock().unwrap();
+    assert!(until(LONG, is_there).await);
+    farm.close(kit).await;
 }
 
 #[tokio::test]

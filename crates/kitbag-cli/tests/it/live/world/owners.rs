@@ -1,4 +1,4 @@
-//! f6 and f8: what is one user's stays that user's; what is shared comes back as it was shared.
+//! f6, f8 and f84: what is one user's stays that user's; what is shared comes back as it was shared.
 
 use kitbag::execute::READ_RESULT;
 use kitbag::local::LocalTool;
@@ -180,6 +180,52 @@ async fn f8_a_stored_result_is_read_by_its_user_alone() {
         kit.close().await;
     }
     farm.close(local).await;
+}
+
+/// The log of a shared server is everybody's.
+#[tokio::test]
+async fn f84_arguments_are_in_records_and_in_no_log() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[users.ada]\n[users.bob]\n");
+    let [ada, bob] = two(&farm).await;
+    ada.call("mcp_x_echo", r#"{"message":"a diagnosis"}"#).await.unwrap();
+    assert!(ada.recent_calls()[0].arguments.contains("a diagnosis"));
+    ada.close().await;
+    farm.close(bob).await;
+    let log = farm.log("x");
+    assert!(log.contains("call echo ok "), "{log}");
+    assert!(!log.contains("diagnosis"), "{log}");
+}
+
+/// Names of the folders below these of the state and the cache, as a file system that folds case has them.
+fn folded(farm: &Farm, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(farm.house.path(folder)).unwrap().map(Result::unwrap);
+    let folders = entries.filter(|entry| entry.file_type().unwrap().is_dir());
+    let mut names: Vec<String> =
+        folders.map(|entry| entry.file_name().to_str().unwrap().to_lowercase()).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+#[tokio::test]
+async fn f8_users_whose_names_differ_by_case_share_no_folder() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[users.ada]\n[users.Ada]\n[users.ADA]\n[servers.x]\nper_user = true\n");
+    let mut limits = calm();
+    limits.result = 2_000;
+    for name in ["ada", "Ada", "ADA"] {
+        let kit = open_for(&farm, name, farm.options(limits.clone())).await;
+        let large = kit.call("mcp_x_big", r#"{"bytes":9000}"#).await.unwrap();
+        assert!(large.meta.handle.is_some());
+        farm.close(kit).await;
+        assert!(!farm.house.run(&["logs", "x", "--user", name]).exits(0).out.is_empty(), "{name}");
+    }
+    for folder in ["kit/state/results", "kit/state/logs", "kit/cache/tools"] {
+        let folders = folded(&farm, folder);
+        assert_eq!(folders.len(), 3, "{folder}: {folders:?}");
+        assert!(folders.contains(&"user_ada".to_owned()), "{folder}: {folders:?}");
+    }
 }
 
 /// A file that cannot be read may have switched off the server it is named after.

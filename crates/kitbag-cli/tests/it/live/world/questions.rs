@@ -1,15 +1,17 @@
 //! f5: a server's question goes to the person of the call that caused it, or to nobody.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use kitbag::connect::{Answer, Ask, Question, Responder};
-use kitbag::{CallOptions, CallResult, Kitbag, Options, ToolCall};
+use kitbag::{CallOptions, CallResult, Kitbag, Limits, Options, ToolCall};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
+use tokio::sync::mpsc;
 
 use super::super::farm::{Use as _, first};
 use super::super::{Farm, calm, said, until};
-use super::{LONG, open_for, pid};
+use super::{LONG, open_for, pid, server};
 
 const ROOTS: &str = r#"{"what":"roots"}"#;
 const HOUR: &str = r#"{"ms":3600000}"#;
@@ -45,8 +47,12 @@ async fn call(kit: &Kitbag, tool: &str, arguments: &str, person: Option<&Arc<Per
 
 /// Handles of ada and bob, who share one server that was told that roots can be asked for.
 async fn two(farm: &Farm) -> [Kitbag; 2] {
+    two_within(farm, &calm()).await
+}
+
+async fn two_within(farm: &Farm, limits: &Limits) -> [Kitbag; 2] {
     farm.settings("[users.ada]\n[users.bob]\n");
-    let options = || Options { answers: vec![Ask::Roots], ..farm.options(calm()) };
+    let options = || Options { answers: vec![Ask::Roots], ..farm.options(limits.clone()) };
     let both = [open_for(farm, "ada", options()).await, open_for(farm, "bob", options()).await];
     assert_eq!(pid(&both[0], "x").await, pid(&both[1], "x").await, "one process");
     both
@@ -87,8 +93,13 @@ async fn f5_while_a_call_without_a_person_waits_nobody_is_asked() {
     let asked = beside(&farm, slow, call(&bob, "mcp_x_ask", ROOTS, Some(&person))).await;
     assert!(first(&asked).contains("several callers wait"), "{asked:?}");
     assert_eq!(person.heard(), Vec::<String>::new());
-    // Alone he is asked, in his own name.
+    // Her call was given up and never answered: what is asked may still be about it.
     assert!(until(LONG, || ada.on("x").in_flight() == 0).await);
+    let asked = call(&bob, "mcp_x_ask", ROOTS, Some(&person)).await;
+    assert!(first(&asked).contains("several callers wait"), "{asked:?}");
+    assert_eq!(person.heard(), Vec::<String>::new());
+    // Alone he is asked, in his own name.
+    bob.restart(&server("x")).await.unwrap();
     let asked = call(&bob, "mcp_x_ask", ROOTS, Some(&person)).await;
     assert!(first(&asked).contains("file:///mine"), "{asked:?}");
     assert_eq!(person.heard(), ["bob"]);
@@ -122,6 +133,75 @@ async fn f5_one_responder_for_two_users_is_two_persons() {
     assert_eq!(desk.heard(), ["ada"]);
     bob.close().await;
     farm.close(ada).await;
+}
+
+/// Calls `ask`, which asks after a while, and gives the call up before: by going away, or by the clock.
+async fn give_up(farm: &Farm, kit: &Kitbag, person: &Arc<Person>, timeout: Option<Duration>) {
+    let options = CallOptions { responder: Some(person.clone()), timeout, ..CallOptions::default() };
+    let view = kit.own_view();
+    let late = ToolCall { options, ..ToolCall::new("mcp_x_ask", r#"{"what":"roots","ms":1500}"#) };
+    let before = farm.count("x", "call ask");
+    let arrived = async {
+        assert!(until(LONG, || before < farm.count("x", "call ask")).await);
+        if timeout.is_some() {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        ended = kit.call_tool(&view, late) => assert!(ended.is_err() && timeout.is_some(), "{ended:?}"),
+        () = arrived => {}
+    }
+}
+
+/// A server goes on with a call that nobody waits for, and asks.
+#[tokio::test]
+async fn f5_a_late_question_goes_to_nobody_else() {
+    for timeout in [None, Some(Duration::from_millis(300))] {
+        let farm = Farm::of("x", &["--era", "legacy"]);
+        let [ada, bob] = two(&farm).await;
+        let (hers, his) = (Arc::new(Person::default()), Arc::new(Person::default()));
+        give_up(&farm, &ada, &hers, timeout).await;
+        // Only bob waits by now, for something else.
+        let (notes, mut heard) = mpsc::channel(16);
+        let options =
+            CallOptions { responder: Some(his.clone()), notes: Some(notes), ..CallOptions::default() };
+        let view = bob.own_view();
+        let slow = bob.call_tool(&view, ToolCall { options, ..ToolCall::new("mcp_x_sleep", HOUR) });
+        tokio::select! {
+            _ = slow => panic!("an hour is over"),
+            told = until(LONG, || farm.count("x", "told") == 1) => assert!(told),
+        }
+        let told = farm.events("x", "told").concat();
+        assert!(told.contains("-32601"), "{told}");
+        assert_eq!((hers.heard(), his.heard()), (vec![], vec![]), "{timeout:?}");
+        assert!(heard.try_recv().is_err(), "what the server said about her call");
+        // It has answered by now, so nothing is left to ask about but what he calls.
+        assert!(until(LONG, || bob.on("x").in_flight() == 0).await);
+        let asked = call(&bob, "mcp_x_ask", ROOTS, Some(&his)).await;
+        assert!(first(&asked).contains("file:///mine"), "{asked:?}");
+        assert_eq!((hers.heard(), his.heard()), (vec![], vec!["bob".to_owned()]));
+        bob.close().await;
+        farm.close(ada).await;
+    }
+}
+
+/// What there is no room to remember stands between others and a question for good.
+#[tokio::test]
+async fn f5_a_call_given_up_and_forgotten_is_never_taken_for_answered() {
+    for (unanswered, is_asked) in [(1, false), (2, true)] {
+        let farm = Farm::of("x", &["--era", "legacy"]);
+        let mut limits = calm();
+        limits.unanswered = unanswered;
+        let [ada, bob] = two_within(&farm, &limits).await;
+        let (hers, his) = (Arc::new(Person::default()), Arc::new(Person::default()));
+        give_up(&farm, &ada, &hers, None).await;
+        beside(&farm, call(&bob, "mcp_x_sleep", HOUR, Some(&his)), async {}).await;
+        assert!(until(LONG, || farm.count("x", "told") == 1).await);
+        let asked = call(&bob, "mcp_x_ask", ROOTS, Some(&his)).await;
+        assert_eq!(first(&asked).contains("file:///mine"), is_asked, "{unanswered}: {asked:?}");
+        bob.close().await;
+        farm.close(ada).await;
+    }
 }
 
 /// The newer protocol says which call a question belongs to, so others may wait.

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::super::farm::{Use as _, first};
 use super::super::{Farm, calm, names, until};
-use super::{LONG, pid};
+use super::{LONG, pid, server};
 
 #[tokio::test]
 async fn f14_an_untrusted_file_with_a_mistake_blocks_no_reload() {
@@ -129,6 +129,46 @@ async fn f14_a_call_that_does_not_end_is_not_waited_for() {
     farm.close(kit).await;
 }
 
+/// Whoever no longer waits for a change has not undone it.
+#[tokio::test]
+async fn f14_a_change_that_nobody_waits_for_ends_its_servers_all_the_same() {
+    for way in ["reload", "restart", "stop", "close"] {
+        let farm = Farm::of("x", &[]);
+        let mut limits = calm();
+        limits.drain = LONG;
+        let kit = farm.open(limits).await;
+        let old: u32 = pid(&kit, "x").await.parse().unwrap();
+        let (view, x) = (kit.own_view(), server("x"));
+        let slow = kit.call_tool(&view, ToolCall::new("mcp_x_sleep", r#"{"ms":1500}"#));
+        let change = async {
+            assert!(until(LONG, || farm.count("x", "call sleep") == 1).await);
+            farm.add("x", &["--tools", "1"]);
+            let changing = async {
+                match way {
+                    "reload" => drop(kit.reload().await.unwrap()),
+                    "restart" => kit.restart(&x).await.unwrap(),
+                    "stop" => kit.stop(&x).await.unwrap(),
+                    _ => kit.close().await,
+                }
+            };
+            let is_changed = || match way {
+                "reload" | "restart" => farm.count("x", "start") == 2,
+                "stop" => kit.status().iter().any(|row| row.status.state == LinkState::Stopped),
+                _ => kit.links().is_empty(),
+            };
+            // It is dropped as soon as it waits for nothing but the call in flight.
+            tokio::select! {
+                () = changing => {}
+                changed = until(LONG, is_changed) => assert!(changed, "{way}"),
+            }
+        };
+        let (slow, ()) = tokio::join!(slow, change);
+        assert_eq!(first(&slow.unwrap()), "slept 1500 ms", "{way}: what is in flight may end");
+        assert!(until(LONG, || !testkit::proc::alive(old)).await, "{way}: it is still there");
+        farm.close(kit).await;
+    }
+}
+
 #[tokio::test]
 async fn f14_a_server_called_local_takes_no_local_tools_place() {
     let greet = LocalTool::with_schema("greet", "Here", json!({"type": "object"}), |_, _| {
@@ -149,6 +189,38 @@ async fn f14_a_server_called_local_takes_no_local_tools_place() {
         assert_eq!(first(&kit.call("greet", "{}").await.unwrap()), "hello");
         assert!(!names(&kit.own_view()).contains(&"mcp_local_add".to_owned()));
     }
+    farm.close(kit).await;
+}
+
+/// A link that stays shows what a fresh start would.
+#[tokio::test]
+async fn f14_other_bounds_of_definitions_take_effect_without_a_restart() {
+    let farm = Farm::new();
+    let long = "word ".repeat(500);
+    let large = json!({"type": "object", "properties": {"a": {"type": "string", "description": long}}});
+    farm.add_echo(
+        "x",
+        &json!([
+            {"name": "talks", "description": long, "inputSchema": {"type": "object"}},
+            {"name": "large", "inputSchema": large},
+        ]),
+    );
+    let options = || Options { limits: None, ..farm.options(calm()) };
+    let kit = farm.open_with(options()).await;
+    let mut seen = Vec::new();
+    for limits in ["", "description = '1KiB'", "schema_bytes = '1KiB'", "drain = '4s'", ""] {
+        farm.settings(&format!("[limits]\n{limits}\n"));
+        kit.reload().await.unwrap();
+        let fresh = farm.open_with(options()).await;
+        let part = |kit: &Kitbag| kit.snapshot().part(&server("x")).unwrap().clone();
+        assert_eq!(part(&kit), part(&fresh), "{limits}");
+        seen.push(part(&kit));
+        fresh.close().await;
+    }
+    assert_ne!(seen[0], seen[1], "a shorter description");
+    assert_ne!(seen[0], seen[2], "a schema too many");
+    assert_eq!((&seen[0], &seen[0]), (&seen[3], &seen[4]));
+    assert_eq!(farm.count("x", "start"), 1);
     farm.close(kit).await;
 }
 

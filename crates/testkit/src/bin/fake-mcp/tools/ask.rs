@@ -2,6 +2,7 @@
 //! modern one.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::Deserialize;
 
@@ -37,8 +38,9 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
     #[derive(Deserialize)]
     struct Ask {
         what: Option<String>,
+        ms: Option<u64>,
     }
-    let Some(Ask { what }) = arguments(request) else { return Done::BadArguments };
+    let Some(Ask { what, ms }) = arguments(request) else { return Done::BadArguments };
     let (method, params) = match what.as_deref() {
         Some("sampling") => questions::SAMPLING,
         Some("elicitation") | None => questions::FORM,
@@ -50,7 +52,11 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
             let id = wire::quoted(&format!("ask-{}", wire::bare_text(request.id)));
             let waiting = Waiting { call: request.id.to_owned(), server: Arc::clone(server) };
             server.state().asked.insert(id.clone(), waiting);
-            server.out.put(Kind::Note, &wire::request(&id, method, params));
+            let question = wire::request(&id, method, params);
+            match ms {
+                None => server.out.put(Kind::Note, &question),
+                Some(ms) => ask_later(server, ms, question),
+            }
             Done::Elsewhere
         }
         (Speech::Modern, Some(responses)) => {
@@ -63,10 +69,23 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
     }
 }
 
+/// Asks after a while, and says so in its log just before. It does not look whether the client still waits.
+fn ask_later(server: &Arc<Server>, ms: u64, question: Vec<u8>) {
+    let own = Arc::clone(server);
+    server.later.after(Duration::from_millis(ms), move || {
+        let mut line = Vec::new();
+        wire::log(&mut line, 1);
+        own.out.put(Kind::Note, &line);
+        own.out.put(Kind::Note, &question);
+        own.out.flush();
+    });
+}
+
 /// The client answered a question of ours: the call that waits for it gets the answer as text.
 pub(crate) fn answered(server: &Server, id: &str, answer: Answer<'_>) {
     let Some(Waiting { call, server }) = server.state().asked.remove(id) else { return };
     let (Answer::Result(raw) | Answer::Error(raw)) = answer;
+    server.events.note_exactly("told", raw.get());
     server.answer_call(&wire::text_result(&call, Speech::Legacy, &wire::quoted(raw.get())));
     server.out.flush();
 }
