@@ -49,8 +49,8 @@ pub(crate) enum NotAMessage {
     /// Bytes that are no text.
     #[error("not valid UTF-8")]
     Encoding,
-    /// A copy of something only we say, from a server that writes down what it receives.
-    #[error("a copy of our own message")]
+    /// A copy of a request of ours, from a server that writes down what it receives.
+    #[error("a copy of a request of ours")]
     Echo,
 }
 
@@ -75,9 +75,6 @@ pub(crate) fn decode(line: &[u8]) -> Result<Message<'_>, NotAMessage> {
     }
     let envelope: Envelope<'_> = serde_json::from_slice(line).map_err(|_| why(line))?;
     let id = envelope.id.filter(|id| id.get() != "null");
-    if envelope.method.as_deref().is_some_and(only_ours) {
-        return Err(NotAMessage::Echo);
-    }
     match (envelope.method, id, envelope.result, envelope.error) {
         (Some(method), Some(id), None, None) => Ok(Message::Request { id, method, params: envelope.params }),
         (Some(method), None, None, None) => Ok(Message::Notification { method, params: envelope.params }),
@@ -109,7 +106,7 @@ fn usual_answer(line: &[u8]) -> Option<Message<'_>> {
 }
 
 /// What a client says and no server.
-fn only_ours(method: &str) -> bool {
+pub(crate) fn only_ours(method: &str) -> bool {
     matches!(method, "initialize" | "notifications/initialized" | "server/discover" | "logging/setLevel")
         || ["tools/", "resources/", "prompts/", "completion/"].iter().any(|stage| method.starts_with(stage))
 }

@@ -409,6 +409,11 @@ impl Shared {
         }
     }
 
+    /// Whether this is the id of a request of ours that is not answered.
+    fn waits_for(&self, id: &RawValue) -> bool {
+        id.get().parse().is_ok_and(|id: u64| self.lock().slots.contains_key(&id))
+    }
+
     /// The requests that may have been received and are not answered.
     fn sent(&self) -> Vec<u64> {
         self.lock().slots.iter().filter(|(_, slot)| slot.sent).map(|(id, _)| *id).collect()

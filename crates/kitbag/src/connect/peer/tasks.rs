@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::ask::Ask;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
-use super::super::message::{Message, NotAMessage, decode, is_answer_like, sniff_id};
+use super::super::message::{Message, NotAMessage, decode, is_answer_like, only_ours, sniff_id};
 use super::{Inbound, LAST_WORDS, Peer, RequestError, Shared};
 
 /// Comes when the conversation is over.
@@ -143,6 +143,9 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
             if !params.is_some_and(|params| shared.note(&method, params)) {
                 inbound.notification(&method, params);
             }
+        }
+        Ok(Message::Request { id, method, .. }) if only_ours(&method) && shared.waits_for(id) => {
+            inbound.noise(line, NotAMessage::Echo);
         }
         Ok(Message::Request { id, method, params }) => {
             if let Some(ask) = Ask::of(&method) {
