@@ -71,7 +71,8 @@ pub fn names_secret(name: &str) -> bool {
 pub fn looks_secret(text: &str) -> bool {
     let text = text.strip_prefix("Bearer ").or_else(|| text.strip_prefix("bearer ")).unwrap_or(text);
     let long_enough = 12 <= text.len();
-    if long_enough && PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
+    let is_key = || text.contains("PRIVATE KEY-----");
+    if long_enough && PREFIXES.iter().any(|prefix| text.starts_with(prefix)) || is_key() {
         return true;
     }
     let word = |c: char| c.is_ascii_alphanumeric() || "+=_".contains(c);

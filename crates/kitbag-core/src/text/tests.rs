@@ -112,6 +112,13 @@ fn f21_source_lines_keep_structure_and_what_is_no_secret() {
     check(r#""auth": {"type": "barer", "token": "x"}"#, r#""auth": {"type": "barer", "token": "***"}"#);
     check("api_key_env = \"wk-SECRET-65\"", "api_key_env = \"***\"");
     same("api_key_env = \"WIKI_KEY\"");
+    // A command line where a file was expected.
+    same("claude mcp add time -- uvx mcp-server-time");
+    check(
+        "claude mcp add gh --env GITHUB_TOKEN=abc --token swordfish XyZ123 -- npx",
+        "claude mcp add gh --env GITHUB_TOKEN=*** --token *** *** -- npx",
+    );
+    check("curl --header Authorization: Bearer swordfish", "curl --header Authorization: ***");
     // A key nobody knows may hold anything.
     check("requierd = \"ABC-1234-XYZ\"", "requierd = \"***\"");
     same("\"not-an-object\": \"just a text\"");

@@ -102,7 +102,10 @@ fn repr(value: &str, beyond: Beyond) -> String {
                 0x100..=0xffff => write!(text, "\\u{code:04x}"),
                 _ => write!(text, "\\U{code:08x}"),
             },
-            c => write!(text, "{c}"),
+            c => {
+                text.push(c);
+                Ok(())
+            }
         };
     }
     text
@@ -116,7 +119,10 @@ fn repr_bytes(bytes: &[u8]) -> String {
             b'\n' => write!(text, "\\n"),
             b'\r' => write!(text, "\\r"),
             b'\t' => write!(text, "\\t"),
-            b' '..=b'~' => write!(text, "{}", char::from(*byte)),
+            b' '..=b'~' => {
+                text.push(char::from(*byte));
+                Ok(())
+            }
             byte => write!(text, "\\x{byte:02x}"),
         };
         text
@@ -126,7 +132,10 @@ fn repr_bytes(bytes: &[u8]) -> String {
 fn percent(bytes: &[u8], kept: &[u8], case: Case) -> String {
     bytes.iter().fold(String::with_capacity(bytes.len() + 8), |mut text, byte| {
         let _ = match (byte.is_ascii_alphanumeric() || kept.contains(byte), case) {
-            (true, _) => write!(text, "{}", char::from(*byte)),
+            (true, _) => {
+                text.push(char::from(*byte));
+                Ok(())
+            }
             (false, Case::Upper) => write!(text, "%{byte:02X}"),
             (false, Case::Lower) => write!(text, "%{byte:02x}"),
         };

@@ -192,7 +192,12 @@ impl Reader {
         }
         let end = self.bare_end(line.rest);
         let text = line.rest[..end].trim_end();
-        let shown = self.show(text);
+        let is_root = self.open.is_empty() && self.blocks.is_empty() && self.table == Kind::Unknown;
+        // No file at all: `claude mcp add …`, pasted where a file was expected.
+        let shown = match self.value {
+            None if is_root && text.contains(' ') => kind::sentence(&word(text)),
+            _ => self.show(text),
+        };
         line.take(text.len(), &shown);
     }
 

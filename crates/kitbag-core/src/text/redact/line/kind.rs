@@ -177,6 +177,12 @@ fn is_reference(text: &str) -> bool {
     inner.is_some_and(|inner| !inner.is_empty() && inner.chars().all(fits) && !looks_secret(inner))
 }
 
+/// A text of which each word is shown that reads like one.
+pub(super) fn sentence(text: &str) -> String {
+    let shown = |word| if is_ordinary(word) || word.contains(MASK) { word } else { MASK };
+    text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+}
+
 /// Words that people write for people: the mistake itself, as a rule. What is long, mixed or loud is not.
 pub(super) fn is_ordinary(text: &str) -> bool {
     let is_flag = text.starts_with("--") && !text.contains(['=', ' ']);
