@@ -1,6 +1,7 @@
 //! What is true now: the world, its links, and every tool they list. Published as one value, so that nobody sees
 //! the rules of one moment with the tools of another; readers take no lock.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,6 +18,7 @@ use crate::world::{Server, World};
 mod lists;
 
 pub(crate) use lists::Lists;
+use lists::without_secrets;
 
 /// Everything at one moment.
 pub(crate) struct Now {
@@ -231,9 +233,11 @@ impl Roster {
         if taken.borrow().as_ref().is_some_and(|old| Arc::ptr_eq(old, list)) {
             return;
         }
-        let limits = self.glance().world.limits.clone();
-        let texts = list.tools.iter().map(|tool| tool.raw.get());
-        let mut part = Part::parse(link.name(), texts, &limits);
+        let world = self.glance().world.clone();
+        let redactor = server.plan.redactor(world.setup.env());
+        let texts: Vec<Cow<'_, str>> =
+            list.tools.iter().map(|tool| without_secrets(tool.raw.get(), redactor)).collect();
+        let mut part = Part::parse(link.name(), texts.iter().map(|text| &**text), &world.limits);
         part.truncated.clone_from(&list.truncated);
         let unnamed = list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() });
         part.rejected.extend(unnamed);
@@ -241,7 +245,8 @@ impl Roster {
         taken.send_replace(Some(list.clone()));
         if changed {
             let (lists, server, list) = (self.lists.clone(), server.clone(), list.clone());
-            self.tasks.spawn_blocking(move || lists.remember(&server, &list));
+            let redactor = redactor.clone();
+            self.tasks.spawn_blocking(move || lists.remember(&server, &list, &redactor));
         }
     }
 

@@ -218,6 +218,7 @@ impl Server {
             clocks: Clocks::of(spec, limits),
             limits: link_limits.clone(),
             concurrency,
+            redactor: Arc::default(),
         };
         Self {
             key: Key::of(&plan, makings.context),

@@ -2,13 +2,15 @@
 //! so it cannot come back with another configuration, or another person's values.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kitbag_core::model::{Clocks, Identity, Link as LinkSpec, Resolved};
+use kitbag_core::text::Redactor;
 use kitbag_core::{Fault, Limits, ServerSpec, UserId};
 
 use super::ask::Offers;
 use super::memory::Memory;
+use super::secrets;
 use crate::Env;
 use crate::guard::Launcher;
 
@@ -38,6 +40,8 @@ pub(crate) struct Plan {
     pub(crate) limits: Arc<Limits>,
     /// Calls in flight at once.
     pub(crate) concurrency: usize,
+    /// Hides its secrets; made when somebody first needs it.
+    pub(crate) redactor: Arc<OnceLock<Redactor>>,
 }
 
 impl Plan {
@@ -49,6 +53,11 @@ impl Plan {
     /// Whether both start or reach the same thing with the same values for the same owner.
     pub(crate) fn is_same_server(&self, other: &Self) -> bool {
         self.identity().is_some() && self.identity() == other.identity() && self.owner == other.owner
+    }
+
+    /// Hides the secrets it runs with from whatever its server says.
+    pub(crate) fn redactor(&self, env: &Env) -> &Redactor {
+        self.redactor.get_or_init(|| secrets::redactor(self, env))
     }
 
     /// Variables passed on by name.

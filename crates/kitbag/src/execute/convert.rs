@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use kitbag_core::ErrorKind;
-use kitbag_core::text::{neutral, visible};
+use kitbag_core::text::{Redactor, neutral, visible};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -51,6 +51,11 @@ impl Block {
         Self(neutral_value(&self.0))
     }
 
+    /// The same without these secrets, those in base64 included.
+    pub fn masked(&self, redactor: &Redactor) -> Self {
+        Self(redactor.mask_value(&self.0))
+    }
+
     /// How many bytes it takes.
     pub(super) fn size(&self) -> usize {
         match self.as_text() {
@@ -91,6 +96,17 @@ pub(super) struct Converted {
     pub(super) structured: Option<Value>,
     pub(super) is_error: bool,
     pub(super) notes: Vec<String>,
+}
+
+impl Converted {
+    /// Takes these secrets out.
+    pub(super) fn mask(&mut self, redactor: &Redactor) {
+        if redactor.is_empty() {
+            return;
+        }
+        self.content.iter_mut().for_each(|block| *block = block.masked(redactor));
+        self.structured = self.structured.take().map(|value| redactor.mask_value(&value));
+    }
 }
 
 /// Takes a result apart.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use kitbag_core::text::{MASK, looks_secret, names_secret, redact_log, visible};
+use kitbag_core::text::{MASK, Redactor, looks_secret, names_secret, redact_log, visible};
 use kitbag_core::{ErrorKind, ServerName, UserId};
 use serde_json::{Map, Value};
 
@@ -33,10 +33,10 @@ pub struct Record {
 }
 
 impl Record {
-    /// As one line of a log.
+    /// As one line of a log. What it was called with is nobody's business there.
     pub fn line(&self) -> String {
         let how = self.kind.map_or("ok", ErrorKind::as_str);
-        format!("call {} {} {how} {} ms", visible(&self.tool), self.arguments, self.took.as_millis())
+        format!("call {} {how} {} ms", visible(&self.tool), self.took.as_millis())
     }
 }
 
@@ -60,10 +60,11 @@ impl Records {
         records.push_back(taken);
     }
 
-    /// The last calls, oldest first.
-    pub(crate) fn recent(&self) -> Vec<Record> {
+    /// The last calls, oldest first; what hides the secrets of each server is applied to its arguments.
+    pub(crate) fn recent(&self, redactor: impl Fn(&ServerName) -> Redactor) -> Vec<Record> {
         let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = |taken: &Taken| {
+            let shown = |arguments| shown(arguments, &redactor(&taken.record.server));
             let arguments = taken.arguments.as_ref().map_or_else(|| "{…}".to_owned(), shown);
             Record { arguments, ..taken.record.clone() }
         };
@@ -72,8 +73,8 @@ impl Records {
 }
 
 /// Masked first and cut afterwards: half a secret would no longer look like one.
-fn shown(arguments: &Map<String, Value>) -> String {
-    let text = visible(&masked(&Value::Object(arguments.clone())).to_string());
+fn shown(arguments: &Map<String, Value>, redactor: &Redactor) -> String {
+    let text = visible(&masked(&redactor.mask_value(&Value::Object(arguments.clone()))).to_string());
     match text.char_indices().nth(ARGUMENTS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

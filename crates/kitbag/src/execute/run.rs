@@ -7,6 +7,7 @@ use std::time::{Instant, SystemTime};
 use kitbag_core::model::Seconds;
 use kitbag_core::present::gateway::Status;
 use kitbag_core::shape::{Authorize, Decision, Shown, View};
+use kitbag_core::text::Redactor;
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
@@ -19,7 +20,7 @@ use super::{CallOptions, CallResult, Failure, Flow, Hook, Meta, Outgoing, Repair
 use crate::connect::{Call, Link, Reply, Responder};
 use crate::local::{self, Caller, LocalTool};
 use crate::roster::{Phase, Roster};
-use crate::world::{Permits, World};
+use crate::world::{Permits, Server, World};
 
 /// The longest arguments that are kept with the record of a call.
 const KEPT: usize = 16 << 10;
@@ -135,12 +136,22 @@ impl Runner<'_> {
         let answered = self.send(trip, given).await?;
         let mut converted = convert(&answered.raw)?;
         self.check_output(trip.shown, &mut converted);
+        let server = self.world.servers.get(&outgoing.server);
+        let redactor = || server.map(|server| self.redactor(server).clone()).unwrap_or_default();
+        // Results travel as received, unless the operator says otherwise.
+        if server.is_some_and(|server| server.spec().mask_results) {
+            converted.mask(&redactor());
+        }
+        if !converted.notes.is_empty() {
+            let redactor = redactor();
+            converted.notes.iter_mut().for_each(|note| *note = redactor.mask(note).into_owned());
+        }
         // A page of a result is as large as may be already; bounded again it would never come to its end.
         let is_page = outgoing.server == self.world.local && outgoing.tool == super::READ_RESULT;
         let handle = match trip.options.size {
             _ if is_page => None,
-            Size::Bounded => self.results.bound(&outgoing.user, &mut converted),
-            Size::Texts => self.results.bound_texts(&outgoing.user, &mut converted),
+            Size::Bounded => self.results.bound(&outgoing.user, &mut converted, redactor),
+            Size::Texts => self.results.bound_texts(&outgoing.user, &mut converted, redactor),
             Size::Whole => None,
         };
         let Converted { content, structured, is_error, notes } = converted;
@@ -200,6 +211,11 @@ impl Runner<'_> {
                 None => return Err(error.into()),
             }
         }
+    }
+
+    /// Hides the secrets of a server.
+    fn redactor<'s>(&self, server: &'s Server) -> &'s Redactor {
+        server.plan.redactor(self.world.setup.env())
     }
 
     /// The link to a server as it is now.
