@@ -24,7 +24,8 @@ pub fn redact_log(line: &str) -> String {
         if let Some(value) = named_value(word).filter(|_| is_scheme || !next.hides(bare, after)) {
             // What follows a value in quotes is no part of it.
             let (masked, behind) = masked_value(&word[value..]);
-            shown.push_str(&word[..value]);
+            let before = &word[..value];
+            shown.push_str(&if before.contains("://") { url(before) } else { before.to_owned() });
             shown.push_str(&masked);
             rest = &line[line.len() - rest.len() - behind.len()..];
             next = Next::Open;
@@ -107,7 +108,12 @@ fn says_nothing(value: &str) -> bool {
 
 /// Where in a word the value of a named secret begins: `token=x`, `{"a":1,"token":"x"}`.
 fn named_value(word: &str) -> Option<usize> {
-    let signs = word.match_indices([':', '=']).filter(|(at, _)| !word[*at..].starts_with("://"));
+    // What stands in an address is told by the rules for those.
+    let is_address = |at: usize| {
+        let begin = word[..at].rfind("://").map(|begin| &word[begin..at]);
+        word[at..].starts_with("://") || begin.is_some_and(|begin| !begin.contains(['"', '\'', ',']))
+    };
+    let signs = word.match_indices([':', '=']).filter(|(at, _)| !is_address(*at));
     let mut values = signs.filter_map(|(at, sign)| {
         let name = word[..at].rsplit([',', ';', '{', '(', '[', '&', '?']).next().unwrap_or_default();
         // `registry/secrets-mcp:1` is an image, `Authorization:x` a header.

@@ -161,6 +161,8 @@ fn f21_prose_about_secrets_stays() {
     check(r#"{"token":"abc","names":"full"}"#, r#"{"token":"***","names":"full"}"#);
     check(r#"{"a":"b","token":"abc","c":"d"}"#, r#"{"a":"b","token":"***","c":"d"}"#);
     check("postgres://ada:pw@db/x refused", "postgres://***@db/x refused");
+    check("at http://x/mcp?api_key=abc&v=1", "at http://x/mcp?api_key=***&v=1");
+    check(r#"{"url":"http://u:pw@x","token":"abc","b":1}"#, r#"{"url":"http://***@x","token":"***","b":1}"#);
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn logs_keep_what_a_server_wrote_beside_the_protocol() {
     let log = farm.house.run(&["logs", "x"]).exits(0).out;
     let lines: Vec<&str> = log.lines().collect();
     assert_eq!(lines[0], "hello from the side");
-    assert!(lines[1].starts_with("call add {\"a\":1,\"b\":2} ok "), "{log}");
+    assert!(lines[1].starts_with("call add ok "), "{log}");
     farm.house.run(&["logs", "y"]).exits(5);
 }
 
