@@ -216,7 +216,7 @@ impl Reader {
             }
             from = rest[at..comment].find('}').map_or(comment, |end| at + end + 1);
         }
-        rest[from..comment].find(ends).map_or(comment, |at| from + at).max(1)
+        rest[from..comment].find(ends).map_or(comment, |at| from + at)
     }
 
     /// A key, and what it says about what follows.
