@@ -2,6 +2,7 @@
 //! be shown.
 
 mod globs;
+mod known;
 mod log;
 mod near;
 mod neutral;
@@ -12,13 +13,14 @@ mod time;
 mod tests;
 
 pub use globs::{BadGlob, Globs};
+pub use known::Redactor;
 pub use log::redact_log;
 pub(crate) use near::Asked;
 pub use near::{all_nearest, nearest};
 pub use neutral::neutral;
 pub(crate) use redact::STAND_INS;
 pub use redact::{
-    MASK, line as redact_line, line_to as redact_line_to, looks_secret, names_secret, url as redact_url,
+    MASK, line as redact_line, line_in as redact_line_in, looks_secret, names_secret, url as redact_url,
     words as redact_words,
 };
 pub use time::rfc3339;

@@ -19,6 +19,7 @@ mod open;
 mod peer;
 mod plan;
 mod pool;
+mod secrets;
 mod status;
 mod stdio;
 mod wire;

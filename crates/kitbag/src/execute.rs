@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use kitbag_core::present::gateway::Status;
 use kitbag_core::schema::Coercion;
+use kitbag_core::text::Redactor;
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -141,6 +142,17 @@ impl CallResult {
             (Some(structured), true) => vec![Block::text(convert::neutral_value(structured).to_string())],
             _ => self.content.iter().map(Block::neutral).collect(),
         }
+    }
+
+    /// The same without these secrets: for whoever shows it to a person or writes it to a file.
+    pub fn masked(&self, redactor: &Redactor) -> Self {
+        let mut result = self.clone();
+        if !redactor.is_empty() {
+            result.content.iter_mut().for_each(|block| *block = block.masked(redactor));
+            result.structured = self.structured.as_ref().map(|value| redactor.mask_value(value));
+            result.meta.notes.iter_mut().for_each(|note| *note = redactor.mask(note).into_owned());
+        }
+        result
     }
 
     /// The word for how it ended, when that is not well.

@@ -8,6 +8,7 @@ use std::time::Duration;
 use kitbag_core::catalog::{Part, Snapshot};
 use kitbag_core::model::Clocks;
 use kitbag_core::shape::{AllowAll, Authorize, Shaper};
+use kitbag_core::text::Redactor;
 use kitbag_core::{Fault, FaultKind, Limits, ServerName, Stage, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -238,9 +239,17 @@ impl Kitbag {
 
     /// The same for another user.
     pub fn recent_calls_of(&self, user: &UserId) -> Vec<Record> {
-        let mut records = self.0.records.recent();
+        let mut records = self.0.records.recent(|server| self.redactor(server));
         records.retain(|record| record.user == *user);
         records
+    }
+
+    /// Hides the secrets a server in use was given, however it writes them: for whoever shows its results to a person or
+    /// writes them to a file. The results themselves travel as received, unless the server's entry says `mask_results`.
+    pub fn redactor(&self, server: &ServerName) -> Redactor {
+        let now = self.0.now();
+        let server = now.world.servers.get(server);
+        server.map(|server| server.plan.redactor().clone()).unwrap_or_default()
     }
 
     /// What is wrong: with servers that are not connected, with definitions that were left out, with what the
@@ -270,7 +279,7 @@ impl Kitbag {
     /// left. Calls in flight may go on for a moment (the limit `drain`); new ones are refused.
     pub async fn close(&self) {
         let kit = &*self.0;
-        for record in kit.records.recent() {
+        for record in kit.records.recent(|_| Redactor::default()) {
             if let Some(link) = record.server.as_ref().and_then(|server| self.link(server)) {
                 link.remark(&record.line());
             }

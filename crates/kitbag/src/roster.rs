@@ -1,6 +1,7 @@
 //! What is true now: the world, its links, and every tool they list. Published as one value, so that nobody sees
 //! the rules of one moment with the tools of another; readers take no lock.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,6 +22,7 @@ mod lists;
 mod tests;
 
 pub(crate) use lists::Lists;
+use lists::without_secrets;
 
 /// Everything at one moment.
 pub(crate) struct Now {
@@ -235,7 +237,7 @@ impl Roster {
         }
         let (changed, world) = loop {
             let world = self.glance().world.clone();
-            let part = part_of(link.name(), list, &world.limits);
+            let part = part_of(server, list, &world.limits);
             let mut is_stale = false;
             let changed = self.update_snapshot(link, |now| {
                 // Other bounds came meanwhile: it has to be read again within those.
@@ -330,8 +332,11 @@ impl Roster {
 }
 
 /// What a server lists, read within these limits.
-pub(crate) fn part_of(server: &ServerName, list: &ToolList, limits: &Limits) -> Part {
-    let mut part = Part::parse(server, list.tools.iter().map(|tool| tool.raw.get()), limits);
+pub(crate) fn part_of(server: &Server, list: &ToolList, limits: &Limits) -> Part {
+    let redactor = server.plan.redactor();
+    let texts: Vec<Cow<'_, str>> =
+        list.tools.iter().map(|tool| without_secrets(tool.raw.get(), redactor)).collect();
+    let mut part = Part::parse(&server.spec().name, texts.iter().map(|text| &**text), limits);
     part.truncated.clone_from(&list.truncated);
     part.rejected.extend(list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() }));
     part

@@ -16,10 +16,12 @@ use crate::exit::{Exit, Failure};
 use crate::{arguments, live};
 
 mod given;
+mod hide;
 mod progress;
 mod result;
 mod save;
 
+use hide::Hide;
 use progress::Progress;
 use save::Folder;
 
@@ -56,6 +58,9 @@ pub(crate) struct Args {
     /// Save images, sounds and files in this folder
     #[arg(long, value_name = "DIR")]
     save: Option<PathBuf>,
+    /// Print the server's own secrets instead of ***, where its result holds them
+    #[arg(long)]
+    show_secrets: bool,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
@@ -73,9 +78,10 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     live::block_on(async {
         let kit = live::start_for(context, setup, &args.tool);
         kit.wait_for_all(wait).await;
-        let outcome = once(context, &kit, &user, args, base).await;
+        let hide = if args.show_secrets { Hide::default() } else { Hide::of(&kit) };
+        let outcome = once(context, &kit, &user, args, base, &hide).await;
         let exit = match outcome {
-            Ok(result) => result::show(context, &result, &folder),
+            Ok(result) => result::show(context, &result, &folder, &hide),
             Err(failure) => Err(failure),
         };
         kit.close().await;
@@ -89,6 +95,7 @@ async fn once(
     user: &UserId,
     args: &Args,
     base: Map<String, Value>,
+    hide: &Hide,
 ) -> Result<CallResult, Failure> {
     let view = live::view(context, kit, user)?;
     let arguments = match view.find(&args.tool) {
@@ -100,7 +107,7 @@ async fn once(
         _ => base,
     };
     let text = Value::Object(arguments).to_string();
-    let done = follow(context, kit, &view, args, &text).await;
+    let done = follow(context, kit, &view, args, &text, hide).await;
     done.map_err(|failure| {
         let failure = failed(context, &view, &args.tool, failure);
         let failure = live::because_broken(context, kit, &args.tool, failure);
@@ -115,6 +122,7 @@ async fn follow(
     view: &View,
     args: &Args,
     text: &str,
+    hide: &Hide,
 ) -> Result<CallResult, kitbag::Failure> {
     let (sender, mut notes) = tokio::sync::mpsc::channel(kit.limits().notes.max(1));
     let logs = if context.global.verbose { serde_json::from_str::<&RawValue>(LOGS).ok() } else { None };
@@ -132,7 +140,7 @@ async fn follow(
         ..CallOptions::default()
     };
     let call = ToolCall { options, ..ToolCall::new(&args.tool, text) };
-    let mut progress = Progress::new(context, &args.tool);
+    let mut progress = Progress::new(context, &args.tool, hide);
     let mut work = std::pin::pin!(kit.call_tool(view, call));
     let mut open = true;
     let done = loop {

@@ -1,6 +1,7 @@
 //! S2.24: configuration for other programs.
 
 use crate::house::{House, Ran};
+use crate::pty;
 
 const TARGETS: [&str; 5] = ["claude", "cursor", "qwen", "lmstudio", "openai"];
 const ENDPOINT: &str = "http://127.0.0.1:7777/mcp";
@@ -124,13 +125,33 @@ fn s2_24_servers_in_the_words_of_each_program() {
     );
     house.put("project/.mcp.json", r#"{"mcpServers": {"held": {"command": "x"}}}"#);
     for target in TARGETS {
-        let ran = house.run(&["servers", "export", "--to", target]).exits(0);
+        let ran = pty::run(&house, 100, &["servers", "export", "--to", target, "--quiet"], &[]).exits(0);
         assert!(!ran.all().contains("PLANTED"));
-        insta::assert_snapshot!(format!("servers_{target}"), ran.out);
+        insta::assert_snapshot!(format!("servers_{target}"), ran.out.replace("\r\n", "\n"));
     }
     house.run(&["servers", "export", "held", "--to", "claude"]).fails(6, "kitbag trust held");
     let file = house.at("out.json");
     house.run(&["servers", "export", "local", "--to", "claude", "--write", &file]).exits(0);
     let written: serde_json::Value = serde_json::from_str(&house.text("out.json")).unwrap();
     assert_eq!(written["mcpServers"]["local"]["env"]["LITERAL"], "PLANTED-SECRET");
+}
+
+/// A file with `***` in place of a key looks usable and is not.
+#[test]
+fn f21_a_redirected_export_writes_no_mask_into_a_config() {
+    let house = House::new();
+    let own = r#"{"mcpServers": {
+      "plain": {"command": "npx", "args": ["-y", "x"], "env": {"KEY": "${MY_KEY}"}},
+      "literal": {"command": "npx", "env": {"KEY": "PLANTED-SECRET"}}}}"#;
+    house.put("kit/config/mcp.json", own);
+    for target in TARGETS {
+        let ran = house.run(&["servers", "export", "--to", target]).fails(2, "--show-secrets");
+        assert!(!ran.all().contains("PLANTED"), "{ran:?}");
+        house.run(&["servers", "export", "--to", target, "--write", "x.yaml"]).fails(2, "--show-secrets");
+        // References are none, and are written as ever.
+        let ran = house.run(&["servers", "export", "plain", "--to", target]).exits(0);
+        assert!(ran.out.contains("MY_KEY}") && !ran.out.contains("***"), "{}", ran.out);
+        let ran = house.run(&["servers", "export", "--to", target, "--show-secrets"]).exits(0);
+        assert!(ran.out.contains("PLANTED-SECRET") && !ran.out.contains("***"), "{}", ran.out);
+    }
 }

@@ -31,6 +31,7 @@ mod http_reasons;
 mod http_sessions;
 mod http_tls;
 mod local_tools;
+mod planted;
 mod present;
 mod records;
 mod refresh;

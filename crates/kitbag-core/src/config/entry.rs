@@ -138,6 +138,8 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
     let lazy = values::flag(&mut context, &fields, Field::Lazy, "lazy").unwrap_or(false);
     let concurrency = values::count(&mut context, &fields, Field::Concurrency, "concurrency");
     let per_user = values::flag(&mut context, &fields, Field::PerUser, "per_user").unwrap_or(false);
+    let mask_results =
+        values::flag(&mut context, &fields, Field::MaskResults, "mask_results").unwrap_or(false);
     let description = values::text(&mut context, &fields, Field::Description, "description");
     let own = fields.get(Field::Inputs).and_then(|pair| pair.value.list()).unwrap_or_default();
     let mut inputs: Vec<Input> = own.iter().filter_map(input).collect();
@@ -171,6 +173,7 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
             lazy,
             concurrency,
             per_user,
+            mask_results,
             description,
             inputs,
             extra,

@@ -51,6 +51,7 @@ pub fn entry(spec: &ServerSpec) -> Value {
     put("lazy", spec.lazy.then_some(true).into());
     put("concurrency", spec.concurrency.into());
     put("per_user", spec.per_user.then_some(true).into());
+    put("mask_results", spec.mask_results.then_some(true).into());
     put(
         "inputs",
         spec.inputs.iter().filter(|input| asks_for(spec, &input.id)).map(input).collect::<Vec<_>>().into(),

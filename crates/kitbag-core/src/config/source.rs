@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use super::tree::Position;
 use crate::fault::{Fault, Place, Snippet};
-use crate::text::{redact_line_to, visible};
+use crate::text::{redact_line_in, visible};
 
 /// How much of a long line a snippet shows around the trouble.
 const WINDOW: usize = 48;
 /// A line beyond this is only looked at around the trouble.
 const LONG: usize = 2000;
+/// How much before a line is read to know what it is about.
+const BEFORE: usize = 16 << 10;
 /// Bytes between two remembered character counts; without them a file of one long line costs its square.
 const STRIDE: usize = 256;
 
@@ -89,7 +91,8 @@ impl<'a> Source<'a> {
         let near = if split <= LONG { 0 } else { window_start(text, split) };
         let far =
             (split + 2 * WINDOW..text.len()).find(|byte| text.is_char_boundary(*byte)).unwrap_or(text.len());
-        let (redacted, before) = redact_line_to(&text[near..far], split - near);
+        let context = if near == 0 { self.before(line, start) } else { "" };
+        let (redacted, before) = redact_line_in(context, &text[near..far], split - near);
         let (head, tail) = redacted.split_at(before);
         let head = legible(head);
         let skip = head.chars().count().saturating_sub(WINDOW);
@@ -98,6 +101,13 @@ impl<'a> Source<'a> {
         let start = shown.chars().count();
         shown.extend(legible(tail).chars().take(WINDOW));
         Some(Snippet { text: shown, start })
+    }
+
+    /// Whole lines before the one that begins at `start`.
+    fn before(&self, line: usize, start: usize) -> &'a str {
+        let from = start.saturating_sub(BEFORE);
+        let first = self.starts[..line].partition_point(|begin| *begin < from);
+        self.starts.get(first).and_then(|from| self.text.get(*from..start)).unwrap_or_default()
     }
 
     /// The byte at a column of the line that begins at `start`, found without walking a long line.

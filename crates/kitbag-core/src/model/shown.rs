@@ -66,6 +66,7 @@ impl ServerSpec {
         put("lazy", self.lazy.then_some(true).into());
         put("concurrency", self.concurrency.into());
         put("per_user", self.per_user.then_some(true).into());
+        put("mask_results", self.mask_results.then_some(true).into());
         put("description", self.description.clone().into());
         put("inputs", self.inputs.iter().map(|input| input.id.clone()).collect::<Vec<_>>().into());
         put("kept", self.extra.0.keys().cloned().collect::<Vec<_>>().into());

@@ -152,6 +152,8 @@ pub struct Overrides {
     pub connect: Option<Duration>,
     /// Whether each user has a connection of their own.
     pub per_user: Option<bool>,
+    /// Whether its secrets are masked in results for models and hosts, too.
+    pub mask_results: Option<bool>,
     /// Replaces the file's list.
     pub include: Option<Vec<String>>,
     /// Added to the file's list: what is excluded anywhere stays excluded.
@@ -183,6 +185,8 @@ pub struct ServerSpec {
     pub concurrency: Option<u32>,
     /// Whether each user has a connection of their own.
     pub per_user: bool,
+    /// Whether its secrets are masked in results for models and hosts, too.
+    pub mask_results: bool,
     /// What is said about its tools.
     pub rules: ServerRules,
     /// What its owner says about it.
@@ -351,6 +355,7 @@ impl ServerSpec {
             lazy: false,
             concurrency: None,
             per_user: false,
+            mask_results: false,
             rules: ServerRules::default(),
             description: None,
             inputs: Vec::new(),
@@ -388,6 +393,7 @@ impl ServerSpec {
         take(&mut self.required, over.required);
         take(&mut self.lazy, over.lazy);
         take(&mut self.per_user, over.per_user);
+        take(&mut self.mask_results, over.mask_results);
         self.concurrency = over.concurrency.or(self.concurrency);
         self.waits.call = over.call.or(self.waits.call);
         self.waits.connect = over.connect.or(self.waits.connect);

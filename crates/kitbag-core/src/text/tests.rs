@@ -63,9 +63,12 @@ fn secrets_by_look() {
 #[test]
 fn urls_lose_their_secrets() {
     let check = |text: &str, want: &str| assert_eq!(redact_url(text), want);
-    check("https://ada:pw@x.org/mcp?api_key=1&page=2#frag", "https://***@x.org/mcp?api_key=***&page=2#***");
+    check("https://ada:pw@x.org/mcp?api_key=1&page=2#frag", "https://***@x.org/mcp?api_key=***&page=2#frag");
     check("https://x.org/mcp", "https://x.org/mcp");
     check("https://x.org/s/a8f5f167f44f4964e6c998dee827110c/mcp", "https://x.org/s/***/mcp");
+    check("https://x.org/page#section-2", "https://x.org/page#section-2");
+    check("https://x.org/cb#access_token=abc&state=1", "https://x.org/cb#access_token=***&state=1");
+    check("https://x.org/cb#ghp_abcdefghijkl", "https://x.org/cb#***");
     check("x.org/mcp", "x.org/mcp");
     check("ada:pw@x.org", "***@x.org");
     check("https://ada:pw", "https://ada:***");
@@ -74,15 +77,94 @@ fn urls_lose_their_secrets() {
 }
 
 #[test]
-fn source_lines_keep_structure_and_lose_values() {
-    let check = |text: &str, want: &str| assert_eq!(redact_line(text), want);
-    check(r#"  "command": "npx" "args": ["-y", "package"],"#, r#"  "command": "npx" "args": ["-y", "***"],"#);
+fn f21_source_lines_keep_structure_and_what_is_no_secret() {
+    let check = |text: &str, want: &str| assert_eq!(redact_line(text), want, "{text}");
+    let same = |text: &str| check(text, text);
+    same(r#"  "command": "npx" "args": ["-y", "package"],"#);
     check(r#"  "GITHUB_TOKEN": "ghp_123456789","#, r#"  "GITHUB_TOKEN": "***","#);
     check("  GITHUB_TOKEN: ghp_123456789", "  GITHUB_TOKEN: ***");
-    check("timeout = 60000", "timeout = 60000");
-    check(r#""url": "https://x/?k=v"#, r#""url": "***"#);
+    same("timeout = 60000");
+    same("timeout = \"ten seconds\"");
+    same(r#""url": "https://x/?k=v"#);
+    check(r#""url": "https://ada:pw@x/?token=v&k=v#part""#, r#""url": "https://***@x/?token=***&k=v#part""#);
     check("password: abc", "password: ***");
     check("token = 'abc def'", "token = '***'");
+    check("pasword_x = 'swordfish'", "pasword_x = 'swordfish'");
+    // The mistake itself.
+    same("names = \"fulll\"");
+    same("include = [\"get_*\", \"list_*\"]");
+    same("[mcp_servers.good-neighbour]");
+    same("[[mcp_servers]]");
+    same("url: ws://board.example.com/mcp");
+    same("initTimeout: ten seconds");
+    same(r#"{ "url": "localhost:8080" }"#);
+    check("args: -y pkg --token abcdef", "args: -y pkg --token ***");
+    check(r#"args = "-y pkg --api-key=abcdef""#, r#"args = "-y pkg --api-key=***""#);
+    // Variables and headers, whatever they are called.
+    check(
+        r#""env": {"mode": "abc-DEF-1", "PORT": 8080}, "type": "stdio""#,
+        r#""env": {"mode": "***", "PORT": ***}, "type": "stdio""#,
+    );
+    check(r#""env": ["MAIL_PASSWORD=abc"]"#, r#""env": ["MAIL_PASSWORD=***"]"#);
+    check(r#""headers": ["X-Key: abc"]"#, r#""headers": ["X-Key: ***"]"#);
+    check(
+        r#""headers": {"Authorization": "Bearer ${TOKEN}", "X-A": "b"}"#,
+        r#""headers": {"Authorization": "Bearer ${TOKEN}", "X-A": "***"}"#,
+    );
+    check(r#""auth": {"type": "barer", "token": "x"}"#, r#""auth": {"type": "barer", "token": "***"}"#);
+    check("api_key_env = \"wk-SECRET-65\"", "api_key_env = \"***\"");
+    same("api_key_env = \"WIKI_KEY\"");
+    // A command line where a file was expected.
+    same("claude mcp add time -- uvx mcp-server-time");
+    check(
+        "claude mcp add gh --env GITHUB_TOKEN=abc --token swordfish XyZ123 -- npx",
+        "claude mcp add gh --env GITHUB_TOKEN=*** --token *** *** -- npx",
+    );
+    check("curl --header Authorization: Bearer swordfish", "curl --header Authorization: ***");
+    // A key nobody knows may hold anything.
+    check("requierd = \"ABC-1234-XYZ\"", "requierd = \"***\"");
+    same("\"not-an-object\": \"just a text\"");
+    check(r#"{ "Authorization": Bearer abc" }"#, r#"{ "Authorization": *** }"#);
+}
+
+#[test]
+fn f21_a_line_is_read_with_those_before_it() {
+    let check = |before: &str, text: &str, want: &str| {
+        assert_eq!(redact_line_in(before, text, 0).0, want, "{before}{text}");
+    };
+    check("\"env\": {\n", "  \"mode\": \"plain words\"", "  \"mode\": \"***\"");
+    check("\"env\": {\n  \"a\": \"b\"\n},\n", "  \"mode\": \"plain words\"", "  \"mode\": \"plain words\"");
+    check("\"args\": [\n  \"--token\",\n", "  \"swordfish\"", "  \"***\"");
+    check("\"args\": [\n  \"-y\",\n", "  \"Server-42-pkg\"", "  \"Server-42-pkg\"");
+    check("x:\n  env:\n    A: b\n", "    mode: plain words", "    mode: ***");
+    check("x:\n  env:\n    A: b\n", "  mode: plain words", "  mode: plain words");
+    check("x:\n  args:\n  - a\n", "  - Server-42-pkg", "  - Server-42-pkg");
+    check("x:\n  envs:\n", "    - NAME=value", "    - NAME=***");
+    check("x:\n  env:\n    KEY: |\n", "      MIIEvQIBADANBgkqhkiG9w0BAQ", "      ***");
+    check("[servers.x.env]\n", "mode = \"plain words\"", "mode = \"***\"");
+    check("[servers.x.env]\na = 1\n[servers.y]\n", "mode = \"plain words\"", "mode = \"plain words\"");
+    let (shown, at) = redact_line_in("", "\"TOKEN_A\": \"abcdef\" \"b\": 1", 20);
+    assert_eq!(&shown[at..], "\"b\": 1");
+}
+
+#[test]
+fn f21_prose_about_secrets_stays() {
+    let check = |text: &str, want: &str| assert_eq!(redact_log(text), want, "{text}");
+    let same = |text: &str| check(text, text);
+    same("no token: run claude mcp add first");
+    same("bearer token is missing, see basic usage");
+    same("max_tokens=4096 tokens: 12 auth=none token=missing");
+    same("see https://x.org/docs#auth and http://localhost:8080/mcp?page=2");
+    check("token: abc123", "token: ***");
+    check("password: swordfish", "password: ***");
+    check("Authorization: Bearer swordfish", "Authorization: Bearer ***");
+    check("sent Bearer abc.DEF", "sent Bearer ***");
+    check("password=hunter2, retrying", "password=***, retrying");
+    check(r#"{"token":"abc","names":"full"}"#, r#"{"token":"***","names":"full"}"#);
+    check(r#"{"a":"b","token":"abc","c":"d"}"#, r#"{"a":"b","token":"***","c":"d"}"#);
+    check("postgres://ada:pw@db/x refused", "postgres://***@db/x refused");
+    check("at http://x/mcp?api_key=abc&v=1", "at http://x/mcp?api_key=***&v=1");
+    check(r#"{"url":"http://u:pw@x","token":"abc","b":1}"#, r#"{"url":"http://***@x","token":"***","b":1}"#);
 }
 
 #[test]

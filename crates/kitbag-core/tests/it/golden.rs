@@ -143,3 +143,76 @@ fn no_planted_secret_is_shown() {
     }
     assert!(40 <= planted, "{planted}");
 }
+
+/// The parts of a source line that stand as a mask in what is shown of it; none when it cannot be told.
+fn masked<'a>(line: &'a str, shown: &str) -> Vec<&'a str> {
+    let shown = shown.trim_start_matches('…').replace('→', "\t");
+    let mut pieces = shown.split("***");
+    let Some(first) = pieces.next() else { return Vec::new() };
+    let Some(mut at) = line.find(first).map(|at| at + first.len()) else { return Vec::new() };
+    let mut masked = Vec::new();
+    for piece in pieces {
+        // The last piece may be cut.
+        let next = if piece.is_empty() {
+            line.len()
+        } else {
+            at + line[at..].find(piece).unwrap_or(line.len() - at)
+        };
+        masked.push(&line[at..next]);
+        at = next + piece.len().min(line.len() - next);
+    }
+    masked
+}
+
+/// Variables and headers are masked by their place; whatever else is masked is a secret.
+#[test]
+fn f21_no_mask_stands_where_no_secret_stands() {
+    let (mut masks, mut wrong) = (0, Vec::new());
+    for path in dialects().iter().flat_map(|dialect| files(dialect)) {
+        let text = fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let document = load(&path);
+        let of_servers = document.servers.iter().flat_map(|loaded| &loaded.faults);
+        for fault in document.faults.iter().chain(of_servers) {
+            let (Some(place), Some(snippet)) = (&fault.place, &fault.snippet) else { continue };
+            let line = lines[place.line as usize - 1];
+            let hidden = masked(line, &snippet.text);
+            assert_eq!(
+                hidden.len(),
+                snippet.text.matches("***").count(),
+                "{path:?}: {line}\n{}",
+                snippet.text
+            );
+            masks += hidden.len();
+            let is_value = |part: &str| {
+                let before = &line[..line.find(part).unwrap_or_default()];
+                ["env", "envs", "header", "headers", "headres"]
+                    .iter()
+                    .any(|key| before.contains(&format!("\"{key}\":")))
+                    || before
+                        .trim_end_matches([' ', '"', ':', '='])
+                        .ends_with(|c: char| c.is_ascii_uppercase())
+            };
+            let none = hidden.into_iter().filter(|part| !part.contains("PLANTED-SECRET") && !is_value(part));
+            wrong.extend(none.map(|part| format!("{path:?}: {part:?} in {line}\n{}", snippet.text)));
+        }
+        // In the entries themselves: arguments, addresses, folders, commands.
+        for spec in document.servers.iter().filter_map(|loaded| loaded.spec.as_ref()) {
+            for (key, value) in spec.shown() {
+                if matches!(key.as_str(), "env" | "headers" | "auth") {
+                    continue;
+                }
+                let shown = value.to_string();
+                masks += shown.matches("***").count();
+                let planted = text.matches("PLANTED-SECRET").count();
+                // A default stands in for a variable and is masked as its value would be.
+                let defaults = shown.matches(":-***").count();
+                if planted == 0 && defaults < shown.matches("***").count() {
+                    wrong.push(format!("{path:?}: {key} = {shown}"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(20 <= masks, "{masks}");
+}

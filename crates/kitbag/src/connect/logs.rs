@@ -5,137 +5,13 @@ use std::collections::VecDeque;
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use aho_corasick::AhoCorasick;
-use kitbag_core::text::{MASK, looks_secret, redact_log, redact_words, visible};
-use kitbag_core::{Limits, Secret, ServerName};
+use kitbag_core::text::Redactor;
+use kitbag_core::{Limits, ServerName};
 
 /// What is kept of one line in a log file.
 const LONGEST_LINE: usize = 4096;
-
-/// Values that must not be shown, in every form a program may print them.
-#[derive(Clone, Default)]
-pub(crate) struct Redactor(Option<Arc<AhoCorasick>>);
-
-impl Redactor {
-    /// Values shorter than this are words, not secrets.
-    const SHORTEST: usize = 6;
-
-    /// Hides these values: plain, as hex, as base64, and percent-encoded.
-    pub(crate) fn new<'a>(secrets: impl IntoIterator<Item = &'a Secret>) -> Self {
-        let long = secrets.into_iter().map(Secret::expose).filter(|value| Self::SHORTEST <= value.len());
-        let forms: Vec<String> = long.flat_map(forms).collect();
-        if forms.is_empty() {
-            return Self(None);
-        }
-        let kind = aho_corasick::MatchKind::LeftmostLongest;
-        Self(AhoCorasick::builder().match_kind(kind).build(&forms).ok().map(Arc::new))
-    }
-
-    /// The beginning of a line, of about this length; a secret that the cut would leave half of is left out.
-    pub(crate) fn head<'a>(&self, line: &'a [u8], most: usize) -> &'a [u8] {
-        if line.len() <= most {
-            return line;
-        }
-        let longest = self.0.as_ref().map_or(0, |known| known.max_pattern_len());
-        let window = &line[..line.len().min(most + longest)];
-        let across = self.0.as_ref().and_then(|known| {
-            known.find_iter(window).find(|found| found.start() < most && most < found.end())
-        });
-        &line[..across.map_or(most, |found| found.start())]
-    }
-
-    /// A line fit to be shown: without these values, without anything that looks like a secret, without
-    /// control characters.
-    pub(crate) fn line(&self, line: &[u8]) -> String {
-        let text = String::from_utf8_lossy(line);
-        let text = match &self.0 {
-            Some(known) => {
-                let masks = vec![MASK; known.patterns_len()];
-                known.replace_all(&text, &masks)
-            }
-            None => text.into_owned(),
-        };
-        visible(&redact_log(&text))
-    }
-}
-
-fn forms(value: &str) -> Vec<String> {
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let percent: String = value
-        .bytes()
-        .map(|byte| {
-            if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-                char::from(byte).to_string()
-            } else {
-                format!("%{byte:02X}")
-            }
-        })
-        .collect();
-    let base64 = base64(value.as_bytes(), b"+/");
-    let url = base64_trimmed(value.as_bytes());
-    let mut forms = vec![
-        value.to_owned(),
-        hex.to_uppercase(),
-        hex,
-        percent.to_lowercase(),
-        percent,
-        base64.trim_end_matches('=').to_owned(),
-        url,
-    ];
-    forms.dedup();
-    forms
-}
-
-/// Only for recognising: a server's own encoding is what has to be found.
-fn base64(bytes: &[u8], last: &[u8; 2]) -> String {
-    const DIGITS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-    let digit = |six: u32| {
-        char::from(
-            *DIGITS.get(six as usize).unwrap_or_else(|| &last[(six as usize).saturating_sub(62).min(1)]),
-        )
-    };
-    let mut text = String::with_capacity(bytes.len() * 4 / 3 + 4);
-    for chunk in bytes.chunks(3) {
-        let word =
-            chunk.iter().fold(0_u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..=chunk.len() {
-            text.push(digit(word >> (18 - 6 * place) & 63));
-        }
-    }
-    text
-}
-
-fn base64_trimmed(bytes: &[u8]) -> String {
-    base64(bytes, b"-_")
-}
-
-/// Values of a server that must not be shown.
-pub(crate) fn secrets_of<'a>(named: impl Iterator<Item = (&'a str, &'a Secret)>) -> Vec<Secret> {
-    let is_secret = |(name, value): &(&str, &Secret)| {
-        kitbag_core::text::names_secret(name) || looks_secret(value.expose())
-    };
-    named.filter(is_secret).map(|(_, value)| value.clone()).collect()
-}
-
-/// Words of a command line, or parts of them, that must not be shown.
-pub(crate) fn secret_words(args: &[Secret]) -> Vec<Secret> {
-    let masked = redact_words(args.iter().map(Secret::expose));
-    let hidden = args.iter().zip(&masked).filter_map(|(arg, masked)| {
-        let (arg, masked) = (arg.expose(), masked.as_str());
-        let before = common(arg.chars(), masked.chars());
-        let (arg, masked) = (&arg[before..], &masked[before.min(masked.len())..]);
-        let after = common(arg.chars().rev(), masked.chars().rev());
-        Some(&arg[..arg.len() - after]).filter(|hidden| !hidden.is_empty())
-    });
-    hidden.map(Secret::new).collect()
-}
-
-/// How many bytes two texts begin with in common.
-fn common(a: impl Iterator<Item = char>, b: impl Iterator<Item = char>) -> usize {
-    a.zip(b).take_while(|(a, b)| a == b).map(|(a, _)| a.len_utf8()).sum()
-}
 
 /// The last bytes a server wrote to stderr, and the file they also go to.
 pub(crate) struct Tail {
@@ -191,8 +67,11 @@ impl Tail {
             lines.remove(0);
         }
         let skip = lines.len().saturating_sub(count);
-        let shown = |line| self.redactor.line(self.redactor.head(line, 500));
-        lines.into_iter().skip(skip).map(shown).collect()
+        // A secret of many lines goes on in the next.
+        let before = |at: usize| at.checked_sub(1).and_then(|at| lines.get(at)).copied().unwrap_or_default();
+        let shown =
+            |(at, line): (usize, &&[u8])| self.redactor.line_after(before(at), self.redactor.head(line, 500));
+        lines.iter().enumerate().skip(skip).map(shown).collect()
     }
 
     /// A line fit to be shown.
@@ -215,6 +94,8 @@ struct LogFile {
     /// What one run may still write; a flood is cut off instead of turning the file over and over.
     left: usize,
     partial: Vec<u8>,
+    /// The line before: a secret of many lines goes on in the next.
+    before: Vec<u8>,
 }
 
 impl LogFile {
@@ -225,7 +106,7 @@ impl LogFile {
         #[cfg(unix)]
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).ok()?;
         let size = file.metadata().ok()?.len() as usize;
-        Some(Self { path, file, size, limit, left: limit, partial: Vec::new() })
+        Some(Self { path, file, size, limit, left: limit, partial: Vec::new(), before: Vec::new() })
     }
 
     fn push(&mut self, bytes: &[u8], redactor: &Redactor) {
@@ -238,7 +119,11 @@ impl LogFile {
             self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
             if piece.ends_with(b"\n") {
                 let line = std::mem::take(&mut self.partial);
-                self.line(&redactor.line(redactor.head(line.trim_ascii_end(), LONGEST_LINE)));
+                let line = line.trim_ascii_end();
+                self.line(&redactor.line_after(&self.before, redactor.head(line, LONGEST_LINE)));
+                if !line.is_empty() {
+                    self.before = line.to_vec();
+                }
             }
         }
     }

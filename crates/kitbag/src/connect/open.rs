@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kitbag_core::model::{Resolved, ResolvedLink};
+use kitbag_core::text::Redactor;
 use serde_json::value::RawValue;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -15,7 +16,7 @@ use super::ask::Offers;
 use super::carrier::Carrier;
 use super::channel::{Closed, Sink, Source};
 use super::era::{self, Era, Greeting, OpeningError};
-use super::logs::{Redactor, Tail, secret_words, secrets_of};
+use super::logs::Tail;
 use super::message::NotAMessage;
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
 use super::plan::{LinkContext, Plan};
@@ -121,7 +122,7 @@ impl Opener<'_> {
             }
         };
         if let ResolvedLink::Remote { transport, url, headers } = &resolved.link {
-            return self.remote(*transport, url, headers, self.redactor(resolved)).await;
+            return self.remote(*transport, url, headers, self.redactor().clone()).await;
         }
         let clock = self.plan.clocks.connect;
         let deadline = Instant::now() + clock.time;
@@ -129,7 +130,7 @@ impl Opener<'_> {
         let opened =
             opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {clock}"))));
         // What a server says when it refuses is its own choice of words.
-        opened.map_err(|error| error.cleaned(&self.redactor(resolved)))
+        opened.map_err(|error| error.cleaned(self.redactor()))
     }
 
     /// The era that is configured or remembered, or a probe.
@@ -194,21 +195,12 @@ impl Opener<'_> {
     }
 
     /// Hides every secret this server was given.
-    fn redactor(&self, resolved: &Resolved) -> Redactor {
-        let (args, env, file_env) = match &resolved.link {
-            ResolvedLink::Stdio { args, env, file_env, .. } => (args, env, file_env),
-            ResolvedLink::Remote { url, headers, .. } => {
-                return Redactor::new(&remote::secrets(&self.plan.spec.link, url.expose(), headers));
-            }
-        };
-        let given = env.iter().chain(&*self.plan.passed).chain(file_env);
-        let mut secrets = secrets_of(given.map(|(name, value)| (name.as_str(), value)));
-        secrets.extend(secret_words(args));
-        Redactor::new(&secrets)
+    fn redactor(&self) -> &Redactor {
+        self.plan.redactor()
     }
 
     fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
-        let redactor = self.redactor(resolved);
+        let redactor = self.redactor().clone();
         let tail = self.tail(&redactor);
         self.tries.starts.fetch_add(1, Ordering::Relaxed);
         let stop = self.stop.child_token();

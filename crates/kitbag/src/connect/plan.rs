@@ -2,14 +2,16 @@
 //! so it cannot come back with another configuration, or another person's values.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kitbag_core::model::{Clocks, Identity, Link as LinkSpec, Resolved};
+use kitbag_core::text::Redactor;
 use kitbag_core::{Fault, Limits, Secret, ServerSpec, UserId};
 
 use super::ask::Offers;
 use super::http::Trust;
 use super::memory::Memory;
+use super::secrets;
 use super::stdio;
 use crate::Env;
 use crate::discover::Folders;
@@ -78,6 +80,8 @@ pub(crate) struct Plan {
     pub(crate) limits: Arc<Limits>,
     /// Calls in flight at once.
     pub(crate) concurrency: usize,
+    /// Hides its secrets; made when somebody first needs it.
+    pub(crate) redactor: Arc<OnceLock<Redactor>>,
 }
 
 impl Plan {
@@ -104,12 +108,18 @@ impl Plan {
             clocks: Clocks::of(spec, limits),
             limits: link_limits.clone(),
             concurrency: spec.concurrency.map_or(limits.concurrency, |limit| limit.max(1) as usize),
+            redactor: Arc::default(),
         }
     }
 
     /// Whether both start or reach the same thing with the same values for the same owner.
     pub(crate) fn is_same_server(&self, other: &Self) -> bool {
         self.identity.is_some() && self.identity == other.identity && self.owner == other.owner
+    }
+
+    /// Hides the secrets it runs with from whatever its server says.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| secrets::redactor(self))
     }
 
     /// Where the log of its server stands: what one user's server says is for that user.

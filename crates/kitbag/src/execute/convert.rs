@@ -2,7 +2,7 @@
 //! kept as it is and said.
 
 use base64::Engine as _;
-use kitbag_core::text::{neutral, visible};
+use kitbag_core::text::{Redactor, neutral, visible};
 use kitbag_core::{ErrorKind, Limits};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -52,6 +52,11 @@ impl Block {
         Self(neutral_value(&self.0))
     }
 
+    /// The same without these secrets, those in base64 included.
+    pub fn masked(&self, redactor: &Redactor) -> Self {
+        Self(redactor.mask_value(&self.0))
+    }
+
     /// How many bytes it takes.
     pub(crate) fn size(&self) -> usize {
         match self.as_text() {
@@ -97,6 +102,17 @@ pub(crate) struct Converted {
     pub(crate) structured: Option<Value>,
     pub(crate) is_error: bool,
     pub(crate) notes: Vec<String>,
+}
+
+impl Converted {
+    /// Takes these secrets out.
+    pub(crate) fn mask(&mut self, redactor: &Redactor) {
+        if redactor.is_empty() {
+            return;
+        }
+        self.content.iter_mut().for_each(|block| *block = block.masked(redactor));
+        self.structured = self.structured.take().map(|value| redactor.mask_value(&value));
+    }
 }
 
 /// Takes a result apart.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use kitbag_core::text::{MASK, looks_secret, names_secret, redact_log, visible};
+use kitbag_core::text::{MASK, Redactor, looks_secret, names_secret, redact_log, visible};
 use kitbag_core::{ErrorKind, ServerName, UserId};
 use serde_json::{Map, Value};
 
@@ -60,10 +60,13 @@ impl Records {
         records.push_back(taken);
     }
 
-    /// The last calls, oldest first.
-    pub(crate) fn recent(&self) -> Vec<Record> {
+    /// The last calls, oldest first; what hides the secrets of each server is applied to its arguments.
+    pub(crate) fn recent(&self, redactor: impl Fn(&ServerName) -> Redactor) -> Vec<Record> {
         let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = |taken: &Taken| {
+            let shown = |arguments| {
+                shown(arguments, &taken.record.server.as_ref().map(&redactor).unwrap_or_default())
+            };
             let arguments = taken.arguments.as_ref().map_or_else(|| "{…}".to_owned(), shown);
             Record { arguments, ..taken.record.clone() }
         };
@@ -72,8 +75,8 @@ impl Records {
 }
 
 /// Masked first and cut afterwards: half a secret would no longer look like one.
-fn shown(arguments: &Map<String, Value>) -> String {
-    let text = visible(&masked(&Value::Object(arguments.clone())).to_string());
+fn shown(arguments: &Map<String, Value>, redactor: &Redactor) -> String {
+    let text = visible(&masked(&redactor.mask_value(&Value::Object(arguments.clone()))).to_string());
     match text.char_indices().nth(ARGUMENTS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

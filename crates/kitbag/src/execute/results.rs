@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
-use kitbag_core::text::visible;
+use kitbag_core::text::{Redactor, visible};
 use kitbag_core::{Limits, UserId};
 use serde_json::{Value, json};
 
@@ -46,15 +46,26 @@ impl Results {
     }
 
     /// Keeps what is beyond the bound; the handle to read it by, if there was any. Pictures and sounds are not
-    /// read by page: they stay what they are.
-    pub(crate) fn bound(&self, user: &UserId, result: &mut Converted) -> Option<String> {
+    /// read by page: they stay what they are. What goes into a file is masked there, so all of it is: its pages
+    /// must fit together.
+    pub(crate) fn bound(
+        &self,
+        user: &UserId,
+        result: &mut Converted,
+        redactor: impl FnOnce() -> Redactor,
+    ) -> Option<String> {
         let most = self.most();
-        let structured = result.structured.as_ref().map(Value::to_string).unwrap_or_default();
-        let texts = || result.content.iter().filter(|block| block.data().is_none());
-        let size: usize = texts().map(Block::size).sum();
+        let written =
+            |result: &Converted| result.structured.as_ref().map(Value::to_string).unwrap_or_default();
+        let structured = written(result);
+        let size: usize = result.content.iter().filter(|block| block.data().is_none()).map(Block::size).sum();
         if size <= most && structured.len() <= most {
             return None;
         }
+        let redactor = redactor();
+        result.mask(&redactor);
+        let structured = if redactor.is_empty() { structured } else { written(result) };
+        let texts = || result.content.iter().filter(|block| block.data().is_none());
         if most < structured.len() {
             result.structured = None;
         }
@@ -89,9 +100,14 @@ impl Results {
     }
 
     /// The same for everything but images, sounds and embedded files, which stay as they are.
-    pub(crate) fn bound_texts(&self, user: &UserId, result: &mut Converted) -> Option<String> {
+    pub(crate) fn bound_texts(
+        &self,
+        user: &UserId,
+        result: &mut Converted,
+        redactor: impl FnOnce() -> Redactor,
+    ) -> Option<String> {
         if !result.content.iter().any(Block::is_file) {
-            return self.bound(user, result);
+            return self.bound(user, result, redactor);
         }
         let size: usize = result.content.iter().filter(|block| !block.is_file()).map(Block::size).sum();
         if size <= self.most() {
@@ -99,7 +115,7 @@ impl Results {
         }
         let (files, rest) = result.content.drain(..).partition(Block::is_file);
         result.content = rest;
-        let handle = self.bound(user, result);
+        let handle = self.bound(user, result, redactor);
         result.content.extend::<Vec<Block>>(files);
         handle
     }

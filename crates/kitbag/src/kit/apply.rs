@@ -231,8 +231,8 @@ fn relisted(links: &BTreeMap<ServerName, Arc<Opened>>, world: &World, before: &N
     let stays = |(name, opened): &(&ServerName, &Arc<Opened>)| {
         before.links.get(*name).is_some_and(|known| known.link().is(opened.link()))
     };
-    let part = |(name, opened): (&ServerName, &Arc<Opened>)| match opened.link().listed() {
-        Some(list) => Some(part_of(name, &list, limits)),
+    let part = |(_, opened): (&ServerName, &Arc<Opened>)| match opened.link().listed() {
+        Some(list) => Some(part_of(&opened.server, &list, limits)),
         None => lists.recall(&opened.server, limits),
     };
     links.iter().filter(stays).filter_map(part).collect()

@@ -1,11 +1,14 @@
 //! Lists of tools remembered on disk, so that the next start lists at once. Each belongs to whoever may see it and
 //! to the values its server ran with.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use kitbag_core::catalog::Part;
+use kitbag_core::text::Redactor;
 use kitbag_core::{Limits, ServerName, UserId};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::Setup;
@@ -52,7 +55,9 @@ impl Lists {
     pub(crate) fn remember(&self, server: &Server, list: &ToolList) {
         let name = &server.spec().name;
         let Some(values) = server.plan.identity else { return };
-        let tools = list.tools.iter().map(|tool| tool.raw.clone()).collect();
+        let redactor = server.plan.redactor();
+        let shown = |raw: &RawValue| RawValue::from_string(without_secrets(raw.get(), redactor).into_owned());
+        let tools = list.tools.iter().filter_map(|tool| shown(&tool.raw).ok()).collect();
         let Ok(text) = serde_json::to_string(&Remembered { values: values.to_string(), tools }) else {
             return;
         };
@@ -80,5 +85,31 @@ impl Lists {
 
     fn own(&self, user: &UserId, server: &ServerName) -> PathBuf {
         self.folder.join(user.state_folder()).join(format!("{}.json", server.slug()))
+    }
+}
+
+/// A definition without the secrets of its server in what is read by people and models. Names and what is checked stay:
+/// they are the server's own words on the wire.
+pub(super) fn without_secrets<'a>(raw: &'a str, redactor: &Redactor) -> Cow<'a, str> {
+    if matches!(redactor.mask(raw), Cow::Borrowed(_)) {
+        return Cow::Borrowed(raw);
+    }
+    fn walk(value: Value, redactor: &Redactor) -> Value {
+        let is_read = |key: &str| matches!(key, "description" | "title" | "default" | "examples" | "_meta");
+        match value {
+            Value::Object(fields) => {
+                let field = |(key, value): (String, Value)| {
+                    let value = if is_read(&key) { redactor.mask_value(&value) } else { value };
+                    (key, walk(value, redactor))
+                };
+                Value::Object(fields.into_iter().map(field).collect())
+            }
+            Value::Array(items) => items.into_iter().map(|item| walk(item, redactor)).collect(),
+            other => other,
+        }
+    }
+    match serde_json::from_str(raw) {
+        Ok(value) => Cow::Owned(walk(value, redactor).to_string()),
+        Err(_) => Cow::Borrowed(raw),
     }
 }

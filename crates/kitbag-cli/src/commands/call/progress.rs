@@ -7,6 +7,7 @@ use kitbag::connect::Note;
 use kitbag::text::visible;
 use serde_json::Value;
 
+use super::Hide;
 use crate::context::Context;
 use crate::terminal::width;
 
@@ -17,6 +18,7 @@ const BAR: usize = 24;
 /// One line on stderr that is written over and over, and gone at the end.
 pub(super) struct Progress {
     tool: String,
+    hide: Hide,
     /// Whether there is a terminal to draw on.
     shows: bool,
     /// How much of the line is filled.
@@ -25,13 +27,14 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(context: &Context, tool: &str) -> Self {
+    pub(super) fn new(context: &Context, tool: &str, hide: &Hide) -> Self {
         let shows = std::io::stderr().is_terminal() && !context.global.quiet && !context.global.json;
-        Self { tool: visible(tool), shows, drawn: 0, last: None }
+        Self { tool: visible(tool), hide: hide.clone(), shows, drawn: 0, last: None }
     }
 
     pub(super) fn take(&mut self, context: &mut Context, note: &Note) {
         let Ok(params) = serde_json::from_str::<Value>(note.params.get()) else { return };
+        let params = self.hide.value(&params);
         match &*note.method {
             "notifications/progress" => self.draw(context, &params),
             "notifications/message" if context.global.verbose => {

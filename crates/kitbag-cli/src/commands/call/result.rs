@@ -7,20 +7,30 @@ use kitbag::text::visible;
 use kitbag::{ErrorKind, Fault, FaultKind, Stage};
 use serde_json::{Value, json};
 
+use super::Hide;
 use super::save::Folder;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::terminal::readable;
 
-/// Prints a result; what is no text becomes files.
-pub(super) fn show(context: &mut Context, result: &CallResult, folder: &Folder) -> Result<Exit, Failure> {
+/// Prints a result; what is no text becomes files. A person or a file sees it here, so secrets are hidden.
+pub(super) fn show(
+    context: &mut Context,
+    received: &CallResult,
+    folder: &Folder,
+    hide: &Hide,
+) -> Result<Exit, Failure> {
     let mut unsaved = Vec::new();
+    let result = &hide.result(received);
     if context.global.json {
-        let saved = if folder.is_asked_for { save_all(result, folder, &mut unsaved) } else { Vec::new() };
+        let saved =
+            if folder.is_asked_for { save_all(received, folder, hide, &mut unsaved) } else { Vec::new() };
         context.print_json(&as_json(result, &saved));
     } else {
-        for block in &result.content {
-            let text = lines(result, block, folder, &mut unsaved);
+        for (block, received) in result.content.iter().zip(&received.content) {
+            // Taken from what was received: with a mask in it, base64 is none any more.
+            let file = received.bytes().map(|(mime, bytes)| (mime, hide.bytes(bytes)));
+            let text = lines(result, block, file, folder, &mut unsaved);
             context.print(text);
         }
         if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
@@ -37,14 +47,20 @@ pub(super) fn show(context: &mut Context, result: &CallResult, folder: &Folder) 
 }
 
 /// One block as lines.
-fn lines(result: &CallResult, block: &Block, folder: &Folder, unsaved: &mut Vec<Fault>) -> String {
+fn lines(
+    result: &CallResult,
+    block: &Block,
+    file: Option<(String, Vec<u8>)>,
+    folder: &Folder,
+    unsaved: &mut Vec<Fault>,
+) -> String {
     let value = block.as_value();
     let word = |value: &Value, key: &str| value[key].as_str().map(visible);
     if let Some(text) = block.as_text() {
         return readable(text) + "\n";
     }
     let kind = visible(block.kind());
-    if let Some((mime, bytes)) = block.bytes() {
+    if let Some((mime, bytes)) = file {
         return match folder.save(&result.meta.tool, &mime, &bytes) {
             Ok(file) => {
                 format!(
@@ -76,10 +92,10 @@ fn lines(result: &CallResult, block: &Block, folder: &Folder, unsaved: &mut Vec<
     }
 }
 
-fn save_all(result: &CallResult, folder: &Folder, unsaved: &mut Vec<Fault>) -> Vec<PathBuf> {
+fn save_all(result: &CallResult, folder: &Folder, hide: &Hide, unsaved: &mut Vec<Fault>) -> Vec<PathBuf> {
     let mut saved = Vec::new();
     for (mime, bytes) in result.content.iter().filter_map(Block::bytes) {
-        match folder.save(&result.meta.tool, &mime, &bytes) {
+        match folder.save(&result.meta.tool, &mime, &hide.bytes(bytes)) {
             Ok(file) => saved.push(file),
             Err(error) => unsaved.push(not_saved(result, &error)),
         }

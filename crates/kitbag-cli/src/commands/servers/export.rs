@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::show;
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
+use crate::terminal::is_shown;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -31,7 +32,7 @@ pub(crate) struct Args {
     /// Write into this JSON file (a backup is kept) instead of printing
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Print secrets instead of ***
+    /// Print secrets instead of ***; a pipe or file gets nothing else
     #[arg(long)]
     show_secrets: bool,
 }
@@ -62,6 +63,12 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let secrets = if args.show_secrets { Secrets::Written } else { Secrets::Masked };
     let shown = value(secrets, &specs);
     if !args.show_secrets && shown != value(Secrets::Written, &specs) {
+        // A file with *** in place of a key looks usable and is not.
+        if !is_shown() {
+            let message = "values that may be secrets stand in it, and *** would be written in their place";
+            return Err(Failure::new(Exit::Usage, message)
+                .hint("add --show-secrets to write them, or --write FILE to change a file in place"));
+        }
         context.remark(
             "values that may be secrets are shown as ***; --show-secrets prints them, --write writes them",
         );

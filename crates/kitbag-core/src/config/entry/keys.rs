@@ -29,6 +29,7 @@ pub(super) enum Field {
     Lazy,
     Concurrency,
     PerUser,
+    MaskResults,
     Include,
     Exclude,
     Tools,
@@ -120,6 +121,8 @@ const KEYS: &[(&str, Field)] = &[
     ("concurrency", Field::Concurrency),
     ("per_user", Field::PerUser),
     ("perUser", Field::PerUser),
+    ("mask_results", Field::MaskResults),
+    ("maskResults", Field::MaskResults),
     ("include", Field::Include),
     ("exclude", Field::Exclude),
     ("include_tools", Field::Include),
@@ -191,8 +194,8 @@ pub(super) fn worth_a_hint() -> impl Iterator<Item = &'static str> {
     restrictions.chain(&KEYS[..COMMON]).map(|(key, _)| *key)
 }
 
-/// Whether a key keeps tools, a whole server or other users' connections away.
+/// Whether a key keeps tools, a whole server, other users' connections or secrets away.
 pub(super) fn restricts(field: Field) -> bool {
-    use Field::{Disabled, Enabled, Exclude, Include, PerUser, Tools};
-    matches!(field, Enabled | Disabled | Include | Exclude | Tools | PerUser)
+    use Field::{Disabled, Enabled, Exclude, Include, MaskResults, PerUser, Tools};
+    matches!(field, Enabled | Disabled | Include | Exclude | Tools | PerUser | MaskResults)
 }

@@ -128,6 +128,11 @@ pub(super) const SERVER: &[Key] = &[
     key("timeout", Shape::Duration, "until a call is answered"),
     key("connect_timeout", Shape::Duration, "until it is connected"),
     strictest("per_user", Shape::Bool, "whether each user has a connection of their own"),
+    strictest(
+        "mask_results",
+        Shape::Bool,
+        "whether its secrets are masked in results for models and hosts, too",
+    ),
     key("mode", MODES, "how its tools are shown"),
     restricts("include", Shape::Texts, "globs over its own tool names: only these"),
     restricts("exclude", Shape::Texts, "globs over its own tool names: never these"),

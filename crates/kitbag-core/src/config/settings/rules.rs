@@ -27,6 +27,7 @@ pub(super) fn overrides(restrictions: &Restrictions<'_>, path: &[&str], node: &N
         call: time("timeout"),
         connect: time("connect_timeout"),
         per_user: or_strictest("per_user", true),
+        mask_results: or_strictest("mask_results", true),
         include: node.get("include").and_then(Node::list).map(|_| only(node, "include")),
         exclude: list("exclude"),
         rules: server(restrictions, path, node),

@@ -34,6 +34,7 @@ concurrency = 16
 timeout = "30s"
 connect_timeout = "10s"
 per_user = true
+mask_results = true
 mode = "gateway"
 include = ["get_*", "list_*"]
 exclude = ["delete_*"]
@@ -102,7 +103,7 @@ fn the_example_is_right() {
     assert_eq!(over.value.include.as_deref(), Some(&["get_*".to_owned(), "list_*".to_owned()][..]));
     let seconds = |seconds| Some(Duration::from_secs(seconds));
     assert_eq!((over.value.call, over.value.connect), (seconds(30), seconds(10)));
-    assert_eq!(over.value.per_user, Some(true));
+    assert_eq!((over.value.per_user, over.value.mask_results), (Some(true), Some(true)));
     let closed = [&over.value.rules.closed, &settings.agents[0].1.closed, &settings.all_servers];
     assert_eq!((closed, settings.unread), ([&None; 3], false));
 }

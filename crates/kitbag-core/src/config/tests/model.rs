@@ -215,3 +215,17 @@ fn per_user_is_read_and_written() {
     let broken = super::one("kitbag", r#"{"mcpServers": {"a": {"command": "c", "per_user": 1}}}"#);
     assert!(broken.spec.is_none());
 }
+
+#[test]
+fn mask_results_is_read_and_written() {
+    for key in ["mask_results", "maskResults"] {
+        let spec = spec(&format!(r#"{{"command": "c", "{key}": true}}"#));
+        assert!(spec.mask_results && crate::config::own::entry(&spec)["mask_results"] == true, "{key}");
+    }
+    let mut spec = spec(r#"{"command": "c"}"#);
+    assert!(!spec.mask_results);
+    spec.apply(&Overrides { mask_results: Some(true), ..Overrides::default() });
+    assert!(spec.mask_results && spec.shown()["mask_results"] == true);
+    let broken = super::one("kitbag", r#"{"mcpServers": {"a": {"command": "c", "mask_results": "no way"}}}"#);
+    assert!(broken.spec.is_none());
+}

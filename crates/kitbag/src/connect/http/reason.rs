@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use super::super::channel::Closed;
-use super::super::logs::Redactor;
 use super::super::peer::RequestError;
 use super::trust::distrust;
+use kitbag_core::text::Redactor;
 
 /// An exchange that gave no answer.
 #[derive(Debug)]
@@ -74,8 +74,9 @@ pub(crate) fn root(error: &dyn Error) -> String {
 
 /// The beginning of what a server says, in one line, without secrets.
 pub(crate) fn words(body: &[u8], redactor: &Redactor) -> String {
+    // Before lines are joined: a secret may go on from one to the next.
     let head: Vec<u8> = redactor
-        .head(body, 1000)
+        .mask_bytes(redactor.head(body, 1000))
         .iter()
         .map(|byte| match byte {
             b'\t' | b'\n' | b'\r' => b' ',

@@ -10,12 +10,12 @@ use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::super::logs::Redactor;
 use super::super::peer::{RequestError, remote};
 use super::address::{Address, check_literal, connector, usual};
 use super::headers::{configured, retry_after};
 use super::reason::{Trouble, root, words};
 use super::trust::Trust;
+use kitbag_core::text::Redactor;
 
 /// A server's address, ready to be spoken to.
 pub(crate) struct Remote {

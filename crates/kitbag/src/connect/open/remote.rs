@@ -4,15 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use kitbag_core::model::{Endpoint, Link, Piece, Resolved, ResolvedLink, Seconds, Template, Transport};
-use kitbag_core::text::{names_secret, redact_url};
+use kitbag_core::model::{Resolved, ResolvedLink, Seconds, Transport};
+use kitbag_core::text::{Redactor, redact_url};
 use kitbag_core::{Limits, Secret};
 use tokio::time::Instant;
 
 use super::super::carrier::Carrier;
 use super::super::era::{self, Era, OpeningError};
 use super::super::http::{Address, Remote, Streamable, Trouble, Trust, open_sse};
-use super::super::logs::{Redactor, Tail};
+use super::super::logs::Tail;
 use super::super::peer::{Clocks, RequestError};
 use super::{OpenError, Opener, Session, Started, until};
 use crate::Env;
@@ -49,7 +49,7 @@ impl Opener<'_> {
         let resolved = self.plan.resolved.as_ref().as_ref().ok()?;
         let Resolved { link: ResolvedLink::Remote { url, .. } } = resolved else { return None };
         let text = format!("timeout: no usable answer yet at {}", redact_url(url.expose()));
-        Some(self.redactor(resolved).line(text.as_bytes()))
+        Some(self.redactor().line(text.as_bytes()))
     }
 
     /// Opens a conversation with an address, within its clock. A failure is one line in the log, and not repeated
@@ -268,47 +268,4 @@ fn tried(error: RequestError, place: &Place<'_>) -> Tried {
         }
         error => Tried::Stop(OpenError::Again(error.to_string())),
     }
-}
-
-/// What must not be shown of an address and its headers.
-pub(super) fn secrets(link: &Link, url: &str, headers: &[(String, Secret)]) -> Vec<Secret> {
-    let Link::Remote(Endpoint { url: written, .. }) = link else { return Vec::new() };
-    let shown = redact_url(url);
-    let hidden = url.split(['/', '?', '&', '=', '@', ':', '#']).filter(|part| !shown.contains(part));
-    let hidden = hidden.map(Secret::new);
-    let values = headers.iter().flat_map(|(_, value)| {
-        let words = value.expose().split_whitespace().map(Secret::new);
-        words.chain([value.clone()])
-    });
-    // A scheme is a word like any other.
-    let values = values.filter(|value| !["Bearer", "bearer"].contains(&value.expose()));
-    values.chain(hidden).chain(referred(written, url)).collect()
-}
-
-/// The values in an address that came from references to secrets: what stands between the texts around them.
-fn referred(written: &Template, url: &str) -> Vec<Secret> {
-    let is_secret = |piece: &Piece| match piece {
-        Piece::Var { name, .. } => names_secret(name),
-        Piece::Input(_) => true,
-        _ => false,
-    };
-    let mut found = Vec::new();
-    let mut rest = url;
-    let mut pieces = written.pieces().iter().peekable();
-    while let Some(piece) = pieces.next() {
-        if let Piece::Text(text) = piece {
-            rest = rest.strip_prefix(text.as_str()).unwrap_or(rest);
-            continue;
-        }
-        let end = match pieces.peek() {
-            Some(Piece::Text(text)) => rest.find(text.as_str()).unwrap_or(rest.len()),
-            _ => rest.len(),
-        };
-        let (value, after) = rest.split_at(end);
-        if is_secret(piece) {
-            found.push(Secret::new(value));
-        }
-        rest = after;
-    }
-    found
 }

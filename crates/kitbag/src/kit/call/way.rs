@@ -76,13 +76,23 @@ impl Way<'_> {
         let (answered, judged) = self.send(judged, outgoing, given).await?;
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
         check_output(&judged, &mut converted);
+        let server = judged.now.world.servers.get(&judged.shown.tool.server);
+        let redactor = || server.map(|server| server.plan.redactor().clone()).unwrap_or_default();
+        // Results travel as received, unless the operator says otherwise.
+        if server.is_some_and(|server| server.spec().mask_results) {
+            converted.mask(&redactor());
+        }
+        if !converted.notes.is_empty() {
+            let redactor = redactor();
+            converted.notes.iter_mut().for_each(|note| *note = redactor.mask(note).into_owned());
+        }
         // A page of a result is as large as may be already; bounded again it would never come to its end.
         let is_page = judged.is_local() && outgoing.tool == READ_RESULT;
         let (results, user) = (&self.kit.results, &outgoing.user);
         let handle = match self.call.options.size {
             _ if is_page => None,
-            Size::Bounded => results.bound(user, &mut converted),
-            Size::Texts => results.bound_texts(user, &mut converted),
+            Size::Bounded => results.bound(user, &mut converted, redactor),
+            Size::Texts => results.bound_texts(user, &mut converted, redactor),
             Size::Whole => None,
         };
         let Converted { content, structured, is_error, notes } = converted;

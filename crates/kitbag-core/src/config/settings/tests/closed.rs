@@ -111,6 +111,7 @@ fn f3_a_flag_that_cannot_be_read_counts_as_the_strictest() {
     };
     assert_eq!(over("enabled = \"yes\"").enabled, Some(false));
     assert_eq!(over("per_user = \"no\"").per_user, Some(true));
+    assert_eq!(over("mask_results = \"no\"").mask_results, Some(true));
     assert_eq!(over("approve = \"delete_*\"").rules.approve, ["*"]);
     assert_eq!(over("approve = [\"delete_*\", 1]").rules.approve, ["*"]);
     assert_eq!(over("concurrency = -1").concurrency, None);

@@ -2,10 +2,10 @@ use kitbag_core::{Limits, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::super::super::logs::Redactor;
 use super::super::super::wire::Line;
 use super::super::trust::Trust;
 use super::*;
+use kitbag_core::text::Redactor;
 
 const LONG: Duration = Duration::from_secs(30);
 const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
