@@ -87,11 +87,11 @@ impl NamesFiles {
 
     /// Writes names down beside those another process wrote meanwhile; a name once written is not changed.
     pub(crate) fn save(&self, names: &Names, is_own: impl Fn(&ServerName) -> bool, local: &ServerName) {
-        let Ok(_lock) = registry::lock(&self.folders) else { return };
+        let Ok(lock) = registry::lock(&self.folders) else { return };
         let mine = |server: &ServerName| self.own.is_some() && is_own(server);
-        save(&self.shared, names, |server| server != local && !mine(server));
+        save(&lock, &self.shared, names, |server| server != local && !mine(server));
         if let Some(own) = &self.own {
-            save(own, names, |server| server != local && mine(server));
+            save(&lock, own, names, |server| server != local && mine(server));
         }
     }
 
@@ -100,9 +100,10 @@ impl NamesFiles {
         &self,
         is_freed: impl Fn(&HeldName) -> bool,
     ) -> Result<BTreeSet<String>, registry::FileError> {
-        let _lock = registry::lock(&self.folders)?;
+        let lock = registry::lock(&self.folders)?;
         let mut freed = BTreeSet::new();
         for file in [Some(&self.shared), self.own.as_ref()].into_iter().flatten() {
+            let opened = lock.open(file)?;
             let Ok(mut rows) = read_rows(file) else { continue };
             let meant: BTreeSet<(String, String)> =
                 held(&rows).filter(&is_freed).map(|held| (held.server, held.tool)).collect();
@@ -116,7 +117,7 @@ impl NamesFiles {
                 });
             }
             if !meant.is_empty() {
-                write_rows(file, &rows)?;
+                write_rows(&opened, &rows)?;
             }
         }
         Ok(freed)
@@ -169,7 +170,8 @@ fn read_rows(file: &Path) -> Result<Rows, String> {
 }
 
 /// What cannot be read is left alone, and what cannot be written is given anew next time.
-fn save(file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
+fn save(lock: &registry::Lock, file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
+    let Ok(opened) = lock.open(file) else { return };
     let Ok(before) = read_rows(file) else { return };
     let mut rows = before.clone();
     for form in Form::ALL {
@@ -191,17 +193,17 @@ fn save(file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
     rows.insert(GATEWAYS.to_owned(), gateways.into_iter().map(row).collect());
     rows.retain(|_, all| !all.is_empty());
     if rows != before {
-        let _ = write_rows(file, &rows);
+        let _ = write_rows(&opened, &rows);
     }
 }
 
 /// One row a line: people keep this file with their configuration, and look at what changed in it.
-fn write_rows(file: &Path, rows: &Rows) -> Result<(), registry::FileError> {
+fn write_rows(file: &registry::Opened<'_>, rows: &Rows) -> Result<(), registry::FileError> {
     let line = |row: &(String, String, String)| serde_json::to_string(row).unwrap_or_default();
     let form = |(form, all): (&String, &Vec<(String, String, String)>)| {
         let lines: Vec<String> = all.iter().map(|row| format!("\n    {}", line(row))).collect();
         format!("\n  {form:?}: [{}\n  ]", lines.join(","))
     };
     let forms: Vec<String> = rows.iter().map(form).collect();
-    registry::write(file, &format!("{{{}\n}}\n", forms.join(",")))
+    file.write(&format!("{{{}\n}}\n", forms.join(",")))
 }

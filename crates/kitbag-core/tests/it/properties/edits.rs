@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kitbag_core::Limits;
 use kitbag_core::config::Source;
-use kitbag_core::config::edit::{remove, set};
+use kitbag_core::config::edit::{remove_key as remove, set};
 use kitbag_core::config::tree::{Format, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -245,7 +245,7 @@ fn odd_files_are_edited_or_refused() {
     );
     check("[]", Err("\"the file\" is not a map in this file"));
     check("{\"mcpServers\": []}", Err("\"mcpServers\" is not a map in this file"));
-    check("{\"mcpServers\": {}", Err("the file is not valid JSON"));
+    check("{\"mcpServers\": {}", Err("not valid JSON"));
     assert_eq!(remove("{}", &["mcpServers", "a"]), Ok(None));
     assert_eq!(remove("", &["a"]), Ok(None));
     assert!(remove("[", &["a"]).is_err());
