@@ -106,7 +106,10 @@ pub fn locate(file: &Path, text: &str, reading: Reading<'_>) -> (Document, Layou
             reader.root(&root);
             (dropped, layout) = (reader.dropped, reader.layout);
         }
-        Err(fault) => document.faults.push(*fault),
+        Err(fault) => {
+            layout.unread = Some(fault.message.clone());
+            document.faults.push(*fault);
+        }
     }
     bound(&mut document, reading.limits.config_faults, dropped);
     (document, layout)

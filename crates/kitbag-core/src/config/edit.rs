@@ -10,8 +10,7 @@ use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
 use super::document::{Container, Document, Kind, Layout, Reading, Spot, locate, read};
-use super::source::Source;
-use super::tree::{self, Format};
+use super::tree::Format;
 use crate::model::ServerSpec;
 use json::At;
 
@@ -53,6 +52,9 @@ pub enum EditError {
     /// There are several entries of the name.
     #[error("{0} stands in this file more than once")]
     Twice(String),
+    /// The entry is no server that could be switched.
+    #[error("{0} cannot be used as it stands, and a switch would not change that")]
+    Unusable(String),
     /// The change would reach further than its entry.
     #[error("the change would not leave {0} as it is")]
     Neighbour(String),
@@ -136,24 +138,26 @@ impl<'a> Editing<'a> {
         if format != Format::Json {
             return Err(EditError::Format(format.as_str()));
         }
-        tree::parse(&Source::new(self.file, text), format, self.reading.limits)
-            .map_err(|fault| EditError::Broken(fault.message))?;
-        let (document, layout) = self.locate(text);
+        let before = self.locate(text);
+        let (document, layout) = &before;
+        if let Some(why) = &layout.unread {
+            return Err(EditError::Broken(why.clone()));
+        }
         let spots: Vec<&Spot> = layout.spots.iter().filter(|spot| spot.name == name).collect();
         let edited = match (change, spots.last()) {
             (Change::Set { entry, .. }, None) => {
-                Edited::Text(self.insert(text, name, entry, &document, &layout)?)
+                Edited::Text(self.insert(text, name, entry, document, layout)?)
             }
             (_, None) => return Err(EditError::Absent(name.to_owned())),
             (Change::Set { entry, .. }, Some(spot)) => {
-                let place = Place::of(&layout, spot);
+                let place = Place::of(layout, spot);
                 self.expect(place.container)?;
                 let entry =
                     if place.container.kind == Kind::Map { entry.clone() } else { named(name, entry) };
                 Edited::Text(found(json::replace(text, place.at(), &entry)?, name)?)
             }
             (Change::Switch(on), Some(spot)) => {
-                Edited::Text(switch(text, &Place::of(&layout, spot), name, on)?)
+                Edited::Text(switch(text, &Place::of(layout, spot), name, on)?)
             }
             (Change::Rename(new), Some(spot)) => {
                 if layout.spots.iter().any(|spot| spot.name == new) {
@@ -162,11 +166,11 @@ impl<'a> Editing<'a> {
                 if 1 < spots.len() {
                     return Err(EditError::Twice(name.to_owned()));
                 }
-                Edited::Text(rename(text, &Place::of(&layout, spot), name, new)?)
+                Edited::Text(rename(text, &Place::of(layout, spot), name, new)?)
             }
-            (Change::Remove, Some(_)) => remove(text, &layout, &spots)?,
+            (Change::Remove, Some(_)) => remove(text, layout, &spots)?,
         };
-        self.check(text, &edited, name, change)?;
+        self.check((text, &before), &edited, name, change)?;
         Ok(edited)
     }
 

@@ -9,6 +9,9 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::discover::Folders;
 
+#[cfg(all(test, unix))]
+mod tests;
+
 /// A file that cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {verb} {file}: {error}")]

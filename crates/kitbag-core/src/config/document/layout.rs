@@ -42,6 +42,8 @@ pub struct Layout {
     pub containers: Vec<Container>,
     /// The entries.
     pub spots: Vec<Spot>,
+    /// Why nobody knows what stands in the file, if it could not be read.
+    pub unread: Option<String>,
 }
 
 impl Shape {

@@ -143,7 +143,8 @@ fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<Container<
 
 fn misspelt(root: &Node) -> Option<(&Pair, &'static str)> {
     root.map()?.iter().find_map(|pair| {
-        pair.value.map()?;
+        // Of two with one key the later counts, as everywhere.
+        let pair = root.pair(&pair.key).filter(|pair| pair.value.map().is_some())?;
         nearest(&pair.key, WRAPPERS).map(|near| (pair, near))
     })
 }

@@ -31,17 +31,12 @@ enum Meaning {
 impl Editing<'_> {
     /// Refuses a text in which anything but these entries is another than before.
     pub fn check_others(&self, before: &str, after: &str, names: &[&str]) -> Result<(), EditError> {
-        let was = self.others(before, names)?;
-        let is = self.others(after, names)?;
-        if was == is {
-            return Ok(());
-        }
-        Err(EditError::Neighbour(was.first_difference(&is)))
+        compare((before, &self.locate(before)), (after, &self.locate(after)), names)
     }
 
     pub(super) fn check(
         &self,
-        before: &str,
+        before: Read<'_>,
         edited: &Edited,
         name: &str,
         change: Change<'_>,
@@ -49,23 +44,25 @@ impl Editing<'_> {
         let after = match edited {
             Edited::Text(text) => text,
             // A file may only go when nothing else stands in it.
-            Edited::Gone => return self.check_others(before, "", &[name]),
+            Edited::Gone => return compare(before, ("", &self.locate("")), &[name]),
         };
         let names: &[&str] = if let Change::Rename(new) = change { &[name, new] } else { &[name] };
-        self.check_others(before, after, names)?;
+        let read_back = self.locate(after);
+        compare(before, (after, &read_back), names)?;
         let no_effect = |wanted: &'static str| Err(EditError::NoEffect { name: name.to_owned(), wanted });
-        let (document, _) = self.locate(after);
-        let is = meaning(&document, name);
+        let document = &read_back.0;
+        let is = meaning(document, name);
         match change {
             Change::Remove if is != Meaning::Absent => no_effect("gone"),
             Change::Switch(on) => match is {
                 Meaning::Server(spec) if spec.enabled == on => Ok(()),
                 Meaning::Toggle(enabled) if enabled == on => Ok(()),
+                Meaning::Unusable => Err(EditError::Unusable(name.to_owned())),
                 _ => no_effect(if on { "switched on" } else { "switched off" }),
             },
             Change::Rename(new) => {
-                let was = meaning(&self.locate(before).0, name);
-                if is == Meaning::Absent && same_but_name(&was, &meaning(&document, new)) {
+                let was = meaning(&before.1.0, name);
+                if is == Meaning::Absent && same_but_name(&was, &meaning(document, new)) {
                     return Ok(());
                 }
                 no_effect("the same server under its new name")
@@ -85,17 +82,30 @@ impl Editing<'_> {
             Change::Remove => Ok(()),
         }
     }
+}
 
-    fn others(&self, text: &str, names: &[&str]) -> Result<Others, EditError> {
-        let (document, layout) = self.locate(text);
-        let containers: Vec<usize> = counted(&document, &layout).collect();
+/// A text and what was read in it.
+type Read<'a> = (&'a str, &'a (Document, Layout));
+
+/// Refuses when any entry but these is not the same in both.
+fn compare(before: Read<'_>, after: Read<'_>, names: &[&str]) -> Result<(), EditError> {
+    let (was, is) = (Others::of(before, names)?, Others::of(after, names)?);
+    if was == is { Ok(()) } else { Err(EditError::Neighbour(was.first_difference(&is))) }
+}
+
+impl Others {
+    fn of((text, (document, layout)): Read<'_>, names: &[&str]) -> Result<Self, EditError> {
+        if let Some(why) = &layout.unread {
+            return Err(EditError::Broken(why.clone()));
+        }
+        let containers: Vec<usize> = counted(document, layout).collect();
         let spots: Vec<&Spot> = layout
             .spots
             .iter()
             .filter(|spot| containers.contains(&spot.container) && !names.contains(&spot.name.as_str()))
             .collect();
         let places = spots.iter().map(|spot| {
-            let place = Place::of(&layout, spot);
+            let place = Place::of(layout, spot);
             (place.way, place.index)
         });
         // A whole file that is one entry has no members to compare; it has no neighbours either.
@@ -103,19 +113,14 @@ impl Editing<'_> {
         let known: BTreeSet<&str> = spots.iter().map(|spot| spot.name.as_str()).collect();
         let servers = document.servers.iter().filter(|loaded| known.contains(loaded.name.as_str()));
         let toggles = document.toggles.iter().filter(|toggle| known.contains(toggle.name.as_str()));
-        Ok(Others {
-            bytes: spots
-                .iter()
-                .zip(slices)
-                .map(|(spot, bytes)| (spot.name.clone(), bytes.to_owned()))
-                .collect(),
+        let bytes = spots.iter().zip(slices).map(|(spot, bytes)| (spot.name.clone(), bytes.to_owned()));
+        Ok(Self {
+            bytes: bytes.collect(),
             servers: servers.map(|loaded| (loaded.name.clone(), loaded.spec.as_ref().map(bare))).collect(),
             toggles: toggles.map(|toggle| (toggle.name.to_string(), toggle.enabled)).collect(),
         })
     }
-}
 
-impl Others {
     /// The name of the first entry that is not the same in both.
     fn first_difference(&self, other: &Self) -> String {
         fn first<T: PartialEq>(a: &[(String, T)], b: &[(String, T)]) -> Option<String> {

@@ -396,13 +396,14 @@ fn cuts(text: &str, members: &Members, index: usize) -> Option<Vec<Range<usize>>
         Some(indent) if alone && line.len() < rest.len() => {
             cut.start -= indent.len() + 1;
             cut.start -= usize::from(text[..cut.start].ends_with('\r'));
+            cut.end = behind + line.trim_end_matches('\r').len();
         }
         Some(_) => {}
         None if own.is_none() => cut.start -= blanks_before(&text[..cut.start]),
         None => {}
     }
-    let mut cuts = vec![cut];
-    if let Some(at) = comma {
+    let mut cuts = vec![cut.clone()];
+    if let Some(at) = comma.filter(|at| !cut.contains(at)) {
         let after = &text[at + 1..];
         // In the middle of a line the blank behind the comma goes too.
         let blanks = if own.is_some() && !line.trim().is_empty() {

@@ -80,7 +80,7 @@ fn common(a: &str, b: &str) -> usize {
 }
 
 /// Whether `new` is `old` with at most one comma and one block put in.
-fn only_inserts(old: &str, new: &str) -> bool {
+pub(super) fn only_inserts(old: &str, new: &str) -> bool {
     let fits = |old: &str, new: &str| {
         let head = common(old, new);
         let tail = &old[head..];
@@ -95,7 +95,7 @@ fn only_inserts(old: &str, new: &str) -> bool {
 }
 
 /// Comments of a text, in order.
-fn comments(text: &str) -> Vec<&str> {
+pub(super) fn comments(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -126,7 +126,7 @@ fn comments(text: &str) -> Vec<&str> {
 }
 
 /// The text without blanks and commas.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect()
 }
 
