@@ -99,7 +99,7 @@ impl Registry {
 
     /// Removes a server, or a switch for one, from the file it stands in, which must be one of ours.
     pub fn remove(&self, name: &ServerName, merged: &Merged) -> Result<PathBuf, RegistryError> {
-        self.change_where_it_stands(name, merged, Change::Remove)
+        self.change_where_it_stands(&file::lock(&self.folders)?, name, merged, Change::Remove)
     }
 
     /// Gives a server of ours another name.
@@ -109,6 +109,7 @@ impl Registry {
         new: &ServerName,
         merged: &Merged,
     ) -> Result<PathBuf, RegistryError> {
+        let lock = file::lock(&self.folders)?;
         if let Some((_, place)) = self.standing().into_iter().find(|(known, _)| known == new.as_str()) {
             return Err(RegistryError::Duplicate { name: new.clone(), place });
         }
@@ -120,17 +121,17 @@ impl Registry {
         if let Some(place) = switched_at(row).filter(|place| place.file != row.origin.place.file) {
             return Err(RegistryError::SwitchedElsewhere { name: name.clone(), place: place.clone() });
         }
-        self.change_where_it_stands(name, merged, Change::Rename(new.as_str()))
+        self.change_where_it_stands(&lock, name, merged, Change::Rename(new.as_str()))
     }
 
     /// Changes the entry of a name in the first file of ours that holds one.
     fn change_where_it_stands(
         &self,
+        lock: &Lock,
         name: &ServerName,
         merged: &Merged,
         change: Change<'_>,
     ) -> Result<PathBuf, RegistryError> {
-        let lock = file::lock(&self.folders)?;
         let rows = merged.servers.iter().filter(|row| row.name == name.as_str());
         let files = std::iter::once(self.file_of(name, &[]))
             .chain(rows.clone().filter(|row| self.owns(row)).map(|row| row.origin.place.file.to_path_buf()));
@@ -237,6 +238,10 @@ impl Registry {
         let folder = self.folder_of(user);
         let (files, _) = folder_files(&folder, Folder::User, &Limits::default());
         let holds = |file: &PathBuf| {
+            // What is not edited gets a switch in a file beside it.
+            if Format::of(file) != Format::Json {
+                return false;
+            }
             let text = file::read(file).unwrap_or_default();
             self.editing(file).locate(&text).1.spots.iter().any(|spot| spot.name == name.as_str())
         };

@@ -122,6 +122,11 @@ fn f92_a_switch_beside_the_entry_is_the_one_that_is_turned() {
     house.run(&["servers", "remove", "wiki"]).exits(0);
     house.run(&["servers", "remove", "wiki"]).fails(3, "YAML");
     assert_eq!(house.text("kit/config/servers/wiki.yaml"), "name: wiki\ncommand: w\n");
+    house.put("kit/config/servers/user_b/notes.yaml", "name: notes\ncommand: n\n");
+    house.run(&["servers", "disable", "notes", "--user", "b"]).exits(0);
+    assert_eq!(house.states(&["--user", "b"]), "notes=disabled time=used wiki=used");
+    house.run(&["servers", "enable", "notes", "--user", "b"]).exits(0);
+    assert_eq!(house.states(&["--user", "b"]), "notes=used time=used wiki=used");
 }
 
 fn export(house: &House, target: &str, file: &str) -> Ran {

@@ -313,3 +313,31 @@ fn f91_f92_f93_a_change_reaches_one_entry_of_every_golden_file_or_is_refused() {
         );
     }
 }
+
+#[test]
+fn f91_of_an_entry_that_stands_twice_none_comes_back() {
+    let limits = Limits::default();
+    let reading = Reading { dialect: None, workspace: None, limits: &limits };
+    let editing = Editing::ours(Path::new("x.json"), reading, Home::Whole);
+    let check = |text: &str, name: &str, change: Change<'_>, want: Result<&str, &str>| {
+        let got = editing.change(text, name, change).map_err(|error| error.to_string());
+        assert_eq!(got, want.map(|text| Edited::Text(text.to_owned())).map_err(str::to_owned), "{text}");
+    };
+    let map = r#"{"a": {"command": "1"}, "b": {"command": "2"}, "a": {"command": "3"}}"#;
+    check(map, "a", Change::Remove, Ok(r#"{"b": {"command": "2"}}"#));
+    let off = r#"{"a": {"command": "1"}, "b": {"command": "2"}, "a": {"command": "3", "enabled": false}}"#;
+    check(map, "a", Change::Switch(false), Ok(off));
+    check(map, "a", Change::Rename("c"), Err("a stands in this file more than once"));
+    check(map, "b", Change::Rename("a"), Err("a stands in this file already"));
+    let list =
+        r#"[{"name": "a", "command": "1"}, {"name": "b", "command": "2"}, {"name": "a", "command": "3"}]"#;
+    check(list, "a", Change::Remove, Ok(r#"[{"name": "b", "command": "2"}]"#));
+    check(list, "d", Change::Remove, Err("d does not stand in this file"));
+    check(
+        "{\"a\": {\"command\": \"1\"}, \"b\": 1}",
+        "b",
+        Change::Switch(true),
+        Err("\"b\" is not a map in this file"),
+    );
+    check("{\"a\": {", "a", Change::Remove, Err("not valid JSON: the file ends too early"));
+}
