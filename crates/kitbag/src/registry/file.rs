@@ -9,7 +9,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::discover::Folders;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;
 
 /// A file that cannot be read or written.
@@ -150,20 +150,20 @@ impl Opened<'_> {
         let folder = self.target.parent().unwrap_or(Path::new("."));
         create_folder(folder)?;
         let fresh = self.fresh(folder, text.as_bytes(), access).map_err(&failed)?;
-        self.is_unchanged().map_err(&failed)?;
         let copy = match copies {
             Copies::One => self.copy().map_err(FileError::of("copy", &self.file))?,
             Copies::None => None,
         };
-        let put = match &self.before {
-            Some(_) => fresh.persist(&self.target),
-            None => fresh.persist_noclobber(&self.target),
-        };
-        put.map_err(|error| {
+        // Looked at again as late as can be: those without our lock have but this moment to be overwritten in.
+        let put = self.is_unchanged().and_then(|()| match &self.before {
+            Some(_) => fresh.persist(&self.target).map_err(|error| error.error),
+            None => fresh.persist_noclobber(&self.target).map_err(|error| error.error),
+        });
+        if let Err(error) = put {
             // Nothing was changed, so there is nothing to keep.
             let _ = copy.as_ref().map(fs::remove_file);
-            failed(error.error)
-        })?;
+            return Err(failed(error));
+        }
         Ok(copy)
     }
 

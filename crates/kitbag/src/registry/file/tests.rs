@@ -46,6 +46,7 @@ fn f93_the_copy_is_of_the_bytes_that_were_read() {
     assert_eq!(names(root.path()), ["theirs.json", "theirs.json.kitbag-1.bak", "theirs.json.kitbag-2.bak"]);
 }
 
+#[cfg(unix)]
 #[test]
 fn f103_a_link_that_moved_since_it_was_read_is_not_written_through() {
     let root = tempfile::tempdir().unwrap();
