@@ -125,6 +125,8 @@ impl From<RegistryError> for Failure {
                 let hint = faults.into_iter().find_map(|fault| fault.hint);
                 Self { hint, ..Self::new(Exit::Config, message) }
             }
+            RegistryError::SwitchedElsewhere { name, .. } => Self::new(Exit::Config, message)
+                .hint(format!("`kitbag servers remove {name}` removes the switch")),
             RegistryError::Link(_) => {
                 Self::new(Exit::Config, message).hint("put a folder or file of the user's own in its place")
             }

@@ -23,6 +23,6 @@ mod source;
 mod tests;
 
 pub use dialect::{ALL as ALL_DIALECTS, Dialect};
-pub use document::{Document, Loaded, Reading, Toggle, read};
+pub use document::{Document, Layout, Loaded, Reading, Toggle, locate, read};
 pub use interpolate::template;
 pub use source::Source;

@@ -99,10 +99,10 @@ impl NamesFiles {
 
     /// Writes names down beside those another process wrote meanwhile; a name once written is not changed.
     pub(crate) fn save(&self, names: &Names, place: impl Fn(&ServerName) -> Kept) {
-        let Ok(_lock) = registry::lock(&self.folders) else { return };
-        save(&self.shared, names, |server| place(server) == Kept::Shared);
+        let Ok(lock) = registry::lock(&self.folders) else { return };
+        save(&lock, &self.shared, names, |server| place(server) == Kept::Shared);
         if let Some(own) = &self.own {
-            save(own, names, |server| place(server) == Kept::Own);
+            save(&lock, own, names, |server| place(server) == Kept::Own);
         }
     }
 
@@ -111,9 +111,10 @@ impl NamesFiles {
         &self,
         is_freed: impl Fn(&HeldName) -> bool,
     ) -> Result<BTreeSet<String>, registry::FileError> {
-        let _lock = registry::lock(&self.folders)?;
+        let lock = registry::lock(&self.folders)?;
         let mut freed = BTreeSet::new();
         for file in [Some(&self.shared), self.own.as_ref()].into_iter().flatten() {
+            let opened = lock.open(file)?;
             let Ok(mut rows) = read_rows(file) else { continue };
             let meant: BTreeSet<(String, String)> =
                 held(&rows).filter(&is_freed).map(|held| (held.server, held.tool)).collect();
@@ -127,7 +128,7 @@ impl NamesFiles {
                 });
             }
             if !meant.is_empty() {
-                write_rows(file, &rows)?;
+                write_rows(&opened, &rows)?;
             }
         }
         Ok(freed)
@@ -185,7 +186,8 @@ fn read_rows(file: &Path) -> Result<Rows, String> {
 }
 
 /// What cannot be read is left alone, and what cannot be written is given anew next time.
-fn save(file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
+fn save(lock: &registry::Lock, file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
+    let Ok(opened) = lock.open(file) else { return };
     let Ok(before) = read_rows(file) else { return };
     let mut rows = before.clone();
     for form in Form::ALL {
@@ -207,17 +209,17 @@ fn save(file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
     rows.insert(GATEWAYS.to_owned(), gateways.into_iter().map(row).collect());
     rows.retain(|_, all| !all.is_empty());
     if rows != before {
-        let _ = write_rows(file, &rows);
+        let _ = write_rows(&opened, &rows);
     }
 }
 
 /// One row a line: people keep this file with their configuration, and look at what changed in it.
-fn write_rows(file: &Path, rows: &Rows) -> Result<(), registry::FileError> {
+fn write_rows(file: &registry::Opened<'_>, rows: &Rows) -> Result<(), registry::FileError> {
     let line = |row: &(String, String, String)| serde_json::to_string(row).unwrap_or_default();
     let form = |(form, all): (&String, &Vec<(String, String, String)>)| {
         let lines: Vec<String> = all.iter().map(|row| format!("\n    {}", line(row))).collect();
         format!("\n  {form:?}: [{}\n  ]", lines.join(","))
     };
     let forms: Vec<String> = rows.iter().map(form).collect();
-    registry::write(file, &format!("{{{}\n}}\n", forms.join(",")))
+    file.write(&format!("{{{}\n}}\n", forms.join(",")))
 }

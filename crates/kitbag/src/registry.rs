@@ -1,85 +1,34 @@
 //! Kitbag's own files: servers that were added, switches, approvals, answers. Writes are locked, atomic, and
-//! change nothing but the entry they are about; other programs' files are never touched here.
+//! change nothing but the entry they are about; another program's file is written only by [`export_into`].
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use kitbag_core::config::edit::{Change, EditError, Edited, Editing, Home};
 use kitbag_core::config::layers::{Layer, Merged, Server};
-use kitbag_core::config::tree::{self, Format, Node};
-use kitbag_core::config::{Dialect, Document, Reading, Source, edit, own, read};
+use kitbag_core::config::tree::{self, Format, Tree};
+use kitbag_core::config::{Dialect, Document, Reading, Source, own, read};
 use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ServerSpec, Severity, UserId};
 use serde_json::{Value, json};
 
-use crate::discover::{Folder, Folders, read_folder, user_folders};
+use crate::discover::{Folder, Folders, folder_files, read_folder, user_folders};
 
+mod error;
+mod export;
 mod file;
 mod secrets;
 mod trust;
 
-pub use file::{FileError, backup, write};
-pub(crate) use file::{lock, write_cache};
+pub use error::RegistryError;
+pub use export::export_into;
+pub use file::{FileError, write};
+pub(crate) use file::{Lock, Opened, lock, write_cache};
 pub use secrets::Secrets;
 pub use trust::{Approval, Trust};
 
-/// Why a change was refused. Nothing was written.
-#[derive(Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// The name is taken.
-    #[error("{name} is already there ({place})")]
-    Duplicate {
-        /// The name.
-        name: ServerName,
-        /// Where it stands.
-        place: Place,
-    },
-    /// Nobody has this name.
-    #[error("no server is called {name}{}", near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default())]
-    NotFound {
-        /// The name.
-        name: ServerName,
-        /// A name that differs by a slip.
-        near: Option<String>,
-    },
-    /// The entry cannot be used.
-    #[error("{name} cannot be added: {}", .faults.first().map(|fault| fault.message.as_str()).unwrap_or_default())]
-    Invalid {
-        /// The name.
-        name: ServerName,
-        /// Why.
-        faults: Vec<Fault>,
-    },
-    /// The server stands in a file that is not Kitbag's.
-    #[error("{name} stands in {place} and is not removed from there")]
-    NotOurs {
-        /// The name.
-        name: ServerName,
-        /// Where it stands.
-        place: Place,
-    },
-    /// The server comes from a variable or flag, where no file can switch it.
-    #[error("{name} comes from {place} and cannot be switched in a file")]
-    NotSwitchable {
-        /// The name.
-        name: ServerName,
-        /// Where it comes from.
-        place: Place,
-    },
-    /// A link stands where a user's file or folder should be; what it leads to may be somebody else's.
-    #[error("{0} is a link, and nothing is written through it")]
-    Link(PathBuf),
-    /// The file cannot be changed as it is.
-    #[error("{file} was left as it is: {error}")]
-    Edit {
-        /// The file.
-        file: PathBuf,
-        /// Why.
-        error: edit::EditError,
-    },
-    /// The file cannot be written.
-    #[error(transparent)]
-    File(#[from] FileError),
-}
+/// Our own files are edited within the bounds that hold without settings.
+static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
 
 /// Kitbag's own files for everybody, or for one user.
 #[derive(Clone, Debug)]
@@ -112,7 +61,7 @@ impl Registry {
     /// Adds an entry as it is, after making sure that it can be used.
     pub fn add_entry(&self, name: &ServerName, entry: &Value) -> Result<PathBuf, RegistryError> {
         let files = self.add_entries(&[(name.clone(), entry.clone())])?;
-        Ok(files.into_iter().next().unwrap_or_else(|| self.file_of(name)))
+        Ok(files.into_iter().next().unwrap_or_else(|| self.file_of(name, &[])))
     }
 
     fn add_entries(&self, entries: &[(ServerName, Value)]) -> Result<Vec<PathBuf>, RegistryError> {
@@ -120,60 +69,99 @@ impl Registry {
         let lock = file::lock(&self.folders)?;
         let standing = self.standing();
         let mut files = Vec::new();
-        let mut changed: BTreeMap<PathBuf, String> = BTreeMap::new();
+        let mut changed: Vec<(Opened<'_>, String)> = Vec::new();
         for (name, entry) in entries {
             if let Some((_, place)) = standing.iter().find(|(known, _)| known == name.as_str()) {
                 return Err(RegistryError::Duplicate { name: name.clone(), place: place.clone() });
             }
-            let file = self.file_of(name);
+            let file = self.file_of(name, &files);
             self.no_link(&file)?;
-            let text = match changed.get(&file) {
-                Some(text) => text.clone(),
-                None => file::read(&file)?,
+            let mut text = match changed.iter().position(|(opened, _)| opened.file() == file) {
+                Some(index) => changed.swap_remove(index),
+                None => {
+                    let opened = lock.open(&file)?;
+                    let text = opened.text()?.to_owned();
+                    (opened, text)
+                }
             };
             let mut full = entry.clone();
             // A switch that stood here goes on: what was switched off stays off.
-            if let (Some(enabled), Some(map)) = (self.toggle_in(&file, &text, name), full.as_object_mut()) {
+            if let (Some(enabled), Some(map)) = (self.toggle_in(&file, &text.1, name), full.as_object_mut()) {
                 map.insert("enabled".to_owned(), enabled.into());
             }
-            changed.insert(file.clone(), self.set(&file, &text, name, &full)?);
+            text.1 = self.set(&file, &text.1, name, &full)?;
+            changed.push(text);
             files.push(file);
         }
-        changed.iter().try_for_each(|(file, text)| write(file, text))?;
-        drop(lock);
+        changed.iter().try_for_each(|(opened, text)| opened.write(text))?;
         Ok(files)
     }
 
     /// Removes a server, or a switch for one, from the file it stands in, which must be one of ours.
     pub fn remove(&self, name: &ServerName, merged: &Merged) -> Result<PathBuf, RegistryError> {
+        self.change_where_it_stands(&file::lock(&self.folders)?, name, merged, Change::Remove)
+    }
+
+    /// Gives a server of ours another name.
+    pub fn rename(
+        &self,
+        name: &ServerName,
+        new: &ServerName,
+        merged: &Merged,
+    ) -> Result<PathBuf, RegistryError> {
         let lock = file::lock(&self.folders)?;
+        if let Some((_, place)) = self.standing().into_iter().find(|(known, _)| known == new.as_str()) {
+            return Err(RegistryError::Duplicate { name: new.clone(), place });
+        }
+        let row = merged.get(name).ok_or_else(|| not_found(name, merged))?;
+        if !self.owns(row) {
+            return Err(RegistryError::NotOurs { name: name.clone(), place: row.origin.place.clone() });
+        }
+        // A switch in another file would go on meaning the old name.
+        if let Some(place) = switched_at(row).filter(|place| place.file != row.origin.place.file) {
+            return Err(RegistryError::SwitchedElsewhere { name: name.clone(), place: place.clone() });
+        }
+        self.change_where_it_stands(&lock, name, merged, Change::Rename(new.as_str()))
+    }
+
+    /// Changes the entry of a name in the first file of ours that holds one.
+    fn change_where_it_stands(
+        &self,
+        lock: &Lock,
+        name: &ServerName,
+        merged: &Merged,
+        change: Change<'_>,
+    ) -> Result<PathBuf, RegistryError> {
         let rows = merged.servers.iter().filter(|row| row.name == name.as_str());
-        let files = std::iter::once(self.file_of(name))
+        let files = std::iter::once(self.file_of(name, &[]))
             .chain(rows.clone().filter(|row| self.owns(row)).map(|row| row.origin.place.file.to_path_buf()));
-        // What a link leads to is not ours to empty.
+        let mut refused = None;
+        // What a link leads to is not ours to change.
         for file in files.filter(|file| self.no_link(file).is_ok()) {
-            let text = file::read(&file)?;
-            match Spot::of(&file, &text, name) {
-                None => continue,
-                Some(Spot::WholeFile) => file::delete(&file)?,
-                Some(Spot::InMap) => {
-                    let edited = edit::remove(&text, &["mcpServers", name.as_str()]);
-                    let edited = edited.map_err(|error| RegistryError::Edit { file: file.clone(), error })?;
-                    write(&file, &edited.unwrap_or(text))?;
+            let opened = lock.open(&file)?;
+            match self.edit(&file, opened.text()?, name, change) {
+                Ok(Edited::Gone) => opened.delete()?,
+                Ok(Edited::Text(text)) => opened.write(&text)?,
+                Err(EditError::Absent(_)) => continue,
+                Err(error) => {
+                    refused = refused.or(Some(RegistryError::Edit { file, error }));
+                    continue;
                 }
             }
-            drop(lock);
             return Ok(file);
         }
         let place = rows.map(|row| row.origin.place.clone()).next();
-        Err(place.map_or_else(
-            || not_found(name, merged),
-            |place| RegistryError::NotOurs { name: name.clone(), place },
-        ))
+        let otherwise = || {
+            place.map_or_else(
+                || not_found(name, merged),
+                |place| RegistryError::NotOurs { name: name.clone(), place },
+            )
+        };
+        Err(refused.unwrap_or_else(otherwise))
     }
 
-    /// Switches a server on or off. In our own file the entry itself is switched; for a server of another
-    /// file a switch is written into ours.
+    /// Switches a server on or off. In our own file the entry itself is switched, or the switch that overrules
+    /// it; for a server of another file a switch is written into ours.
     pub fn switch(
         &self,
         name: &ServerName,
@@ -184,30 +172,32 @@ impl Registry {
         if matches!(row.layer, Layer::Env | Layer::Flags) {
             return Err(RegistryError::NotSwitchable { name: name.clone(), place: row.origin.place.clone() });
         }
-        if self.owns(row) {
-            let file = row.origin.place.file.to_path_buf();
-            let entry: Option<&[&str]> = match Spot::of(&file, &file::read(&file)?, name) {
-                Some(Spot::WholeFile) => Some(&[]),
-                Some(Spot::InMap) => Some(&["mcpServers", name.as_str()]),
-                None => None,
-            };
-            if let Some(entry) = entry {
-                self.change(&file, |text| {
-                    // The key the entry already uses; off wins where both stand, so a second one would not do.
-                    let (key, value) = if has_key(&file, text, entry, "disabled") {
-                        ("disabled", !enabled)
-                    } else {
-                        ("enabled", enabled)
-                    };
-                    let path: Vec<&str> = entry.iter().copied().chain([key]).collect();
-                    let edited = edit::set(text, &path, &value.into()).map(Some);
-                    edited.map_err(|error| RegistryError::Edit { file: file.clone(), error })
-                })?;
-                return Ok(file);
+        let lock = file::lock(&self.folders)?;
+        let overruled = switched_at(row).map(|place| &place.file).filter(|file| self.writes(file));
+        let own = overruled.or(Some(&row.origin.place.file).filter(|_| self.owns(row)));
+        if let Some(file) = own {
+            self.no_link(file)?;
+            let opened = lock.open(file)?;
+            match self.edit(file, opened.text()?, name, Change::Switch(enabled)) {
+                Ok(Edited::Gone) => {}
+                Ok(Edited::Text(text)) => {
+                    if text != opened.text()? {
+                        opened.write(&text)?;
+                    }
+                    return Ok(file.to_path_buf());
+                }
+                // A file in a format that is not edited is switched like another program's.
+                Err(EditError::Format(_)) => {}
+                Err(error) => return Err(RegistryError::Edit { file: file.to_path_buf(), error }),
             }
         }
-        let file = self.file_of(name);
-        self.change(&file, |text| self.set(&file, text, name, &json!({ "enabled": enabled })).map(Some))?;
+        let file = self.file_of(name, &[]);
+        self.no_link(&file)?;
+        let opened = lock.open(&file)?;
+        let text = self.set(&file, opened.text()?, name, &json!({ "enabled": enabled }))?;
+        if text != opened.text()? {
+            opened.write(&text)?;
+        }
         Ok(file)
     }
 
@@ -226,24 +216,62 @@ impl Registry {
         file == self.folders.registry() || file.starts_with(self.folders.servers())
     }
 
-    /// Where an entry of this name is written. A user's folder is taken from the listing when it is there.
-    fn file_of(&self, name: &ServerName) -> PathBuf {
+    /// Whether a file is one that just this registry, shared or a user's, writes.
+    fn writes(&self, file: &Path) -> bool {
         match &self.user {
-            None => self.folders.registry(),
-            Some(user) => {
-                let servers = self.folders.servers();
-                let known = user_folders(&servers).into_iter().find(|(known, _)| known == user);
-                let folder = known.map_or_else(|| servers.join(user.folder()), |(_, folder)| folder);
-                let slug = name.slug();
-                let others = (2..1000).map(|n| folder.join(format!("{slug}-{n}.json")));
-                let first = folder.join(format!("{slug}.json"));
-                // A file of that name may hold another server; people name their files as they like.
-                std::iter::once(first.clone())
-                    .chain(others)
-                    .find(|file| !is_anothers(file, name))
-                    .unwrap_or(first)
-            }
+            None => file == self.folders.registry() || file.parent() == Some(&self.folders.servers()),
+            Some(user) => file.parent() == Some(&self.folder_of(user)),
         }
+    }
+
+    /// A user's folder, taken from the listing when it is there.
+    fn folder_of(&self, user: &UserId) -> PathBuf {
+        let servers = self.folders.servers();
+        let known = user_folders(&servers).into_iter().find(|(known, _)| known == user);
+        known.map_or_else(|| servers.join(user.folder()), |(_, folder)| folder)
+    }
+
+    /// Where an entry of this name stands or is written: everybody's in one file, a user's in a file each.
+    /// `taken` are files that others are about to get.
+    fn file_of(&self, name: &ServerName, taken: &[PathBuf]) -> PathBuf {
+        let Some(user) = &self.user else { return self.folders.registry() };
+        let folder = self.folder_of(user);
+        let (files, _) = folder_files(&folder, Folder::User, &Limits::default());
+        let holds = |file: &PathBuf| {
+            // What is not edited gets a switch in a file beside it.
+            if Format::of(file) != Format::Json {
+                return false;
+            }
+            let text = file::read(file).unwrap_or_default();
+            self.editing(file).locate(&text).1.spots.iter().any(|spot| spot.name == name.as_str())
+        };
+        if let Some(file) = files.into_iter().find(holds) {
+            return file;
+        }
+        let slug = name.slug();
+        let first = folder.join(format!("{slug}.json"));
+        let others = (2..1000).map(|n| folder.join(format!("{slug}-{n}.json")));
+        // A file of that name may hold another server; people name their files as they like.
+        let is_free = |file: &PathBuf| !taken.contains(file) && !is_anothers(file);
+        std::iter::once(first.clone()).chain(others).find(is_free).unwrap_or(first)
+    }
+
+    /// A file of ours, read as it always is.
+    fn editing<'a>(&self, file: &'a Path) -> Editing<'a> {
+        let is_registry = file == self.folders.registry();
+        let dialect = Dialect::by_id("kitbag").filter(|_| is_registry);
+        let home = if is_registry { Home::Map(&["mcpServers"]) } else { Home::Whole };
+        Editing::ours(file, Reading { dialect, workspace: file.parent(), limits: &LIMITS }, home)
+    }
+
+    fn edit(
+        &self,
+        file: &Path,
+        text: &str,
+        name: &ServerName,
+        change: Change<'_>,
+    ) -> Result<Edited, EditError> {
+        self.editing(file).change(text, name.as_str(), change)
     }
 
     fn set(
@@ -253,12 +281,12 @@ impl Registry {
         name: &ServerName,
         entry: &Value,
     ) -> Result<String, RegistryError> {
-        let whole = text.trim().is_empty() || matches!(Spot::of(file, text, name), Some(Spot::WholeFile));
-        let edited = match &self.user {
-            Some(_) if whole => Ok(format!("{:#}\n", named(name, entry))),
-            _ => edit::set(text, &["mcpServers", name.as_str()], entry),
-        };
-        edited.map_err(|error| RegistryError::Edit { file: file.to_owned(), error })
+        let change = Change::Set { entry, words: Dialect::by_id("kitbag") };
+        match self.edit(file, text, name, change) {
+            Ok(Edited::Text(text)) => Ok(text),
+            Ok(Edited::Gone) => Ok(String::new()),
+            Err(error) => Err(RegistryError::Edit { file: file.to_owned(), error }),
+        }
     }
 
     /// Every server that this registry's files define, and where.
@@ -291,11 +319,8 @@ impl Registry {
 
     /// Which way a switch for a name stands in a file's text.
     fn toggle_in(&self, file: &Path, text: &str, name: &ServerName) -> Option<bool> {
-        own_document(file, text)
-            .toggles
-            .iter()
-            .find(|toggle| toggle.name == *name)
-            .map(|toggle| toggle.enabled)
+        let (document, _) = self.editing(file).locate(text);
+        document.toggles.iter().rev().find(|toggle| toggle.name == *name).map(|toggle| toggle.enabled)
     }
 
     fn check(&self, name: &ServerName, entry: &Value) -> Result<(), RegistryError> {
@@ -324,21 +349,6 @@ impl Registry {
         let faults: Vec<Fault> = errors.collect();
         if faults.is_empty() { Ok(()) } else { Err(RegistryError::Invalid { name: name.clone(), faults }) }
     }
-
-    fn change(
-        &self,
-        file: &Path,
-        edit: impl FnOnce(&str) -> Result<Option<String>, RegistryError>,
-    ) -> Result<(), RegistryError> {
-        let lock = file::lock(&self.folders)?;
-        self.no_link(file)?;
-        let before = file::read(file)?;
-        if let Some(after) = edit(&before)?.filter(|after| *after != before) {
-            write(file, &after)?;
-        }
-        drop(lock);
-        Ok(())
-    }
 }
 
 /// A text read by our own rules.
@@ -347,53 +357,17 @@ fn own_document(file: &Path, text: &str) -> Document {
     read(file, text, Reading { dialect: Dialect::by_id("kitbag"), workspace: None, limits: &limits })
 }
 
-/// Whether an entry of a file holds a key.
-fn has_key(file: &Path, text: &str, entry: &[&str], key: &str) -> bool {
-    let source = Source::new(file, text);
-    let root = tree::parse(&source, Format::of(file), &Limits::default());
-    root.is_ok_and(|root| root.at_path(entry).and_then(|entry| entry.get(key)).is_some())
+/// Where it is said whether a server is on.
+fn switched_at(row: &Server) -> Option<&Place> {
+    row.spec.as_ref()?.places.get("enabled")
 }
 
-/// Where in one of our files an entry stands.
-enum Spot {
-    /// Under its name in `mcpServers`.
-    InMap,
-    /// The file is the entry.
-    WholeFile,
-}
-
-impl Spot {
-    fn of(file: &Path, text: &str, name: &ServerName) -> Option<Self> {
-        let source = Source::new(file, text);
-        let root = tree::parse(&source, Format::of(file), &Limits::default())
-            .ok()
-            .filter(|_| Format::of(file) == Format::Json)?;
-        if root.at_path(&["mcpServers", name.as_str()]).is_some() {
-            return Some(Self::InMap);
-        }
-        let inside = root.get("name").and_then(Node::text);
-        let own = inside.map_or_else(
-            || file.file_stem().and_then(|stem| stem.to_str()) == Some(name.as_str()),
-            |inside| inside == name.as_str(),
-        );
-        let wrapped = ["mcpServers", "servers"].iter().any(|key| root.get(key).is_some());
-        (root.map().is_some() && own && !wrapped).then_some(Self::WholeFile)
-    }
-}
-
-/// Whether a file is somebody else's one server, so that this one needs another file.
-fn is_anothers(file: &Path, name: &ServerName) -> bool {
+/// Whether a file holds other things, so that this server needs another file. One that cannot be read may hold
+/// the server itself; it and a link are left to whoever writes, to be refused.
+fn is_anothers(file: &Path) -> bool {
     let text = file::read(file).unwrap_or_default();
-    let root = tree::parse(&Source::new(file, &text), Format::Json, &Limits::default());
-    let single = root
-        .is_ok_and(|root| root.map().is_some_and(|map| !map.is_empty()) && root.get("mcpServers").is_none());
-    single && !file.is_symlink() && Spot::of(file, &text, name).is_none()
-}
-
-fn named(name: &ServerName, entry: &Value) -> Value {
-    let mut all = serde_json::Map::from_iter([("name".to_owned(), Value::from(name.as_str()))]);
-    all.extend(entry.as_object().cloned().unwrap_or_default());
-    Value::Object(all)
+    let root = tree::parse(&Source::new(file, &text), Format::of(file), &LIMITS);
+    !file.is_symlink() && root.is_ok_and(|root| !matches!(root.tree, Tree::Null))
 }
 
 fn not_found(name: &ServerName, merged: &Merged) -> RegistryError {

@@ -5,6 +5,7 @@ mod export;
 pub(crate) mod import;
 mod list;
 mod remove;
+mod rename;
 mod show;
 mod switch;
 
@@ -35,6 +36,8 @@ enum Command {
     Add(add::Args),
     /// Remove a server from Kitbag's own files
     Remove(remove::Args),
+    /// Give a server of Kitbag's own files another name
+    Rename(rename::Args),
     /// Switch a server on
     Enable(switch::Args),
     /// Switch a server off, wherever it stands
@@ -51,6 +54,7 @@ pub(crate) fn run(context: &mut Context, args: Args) -> Result<Exit, Failure> {
         Command::Show(args) => show::run(context, &args),
         Command::Add(args) => add::run(context, &args),
         Command::Remove(args) => remove::run(context, &args),
+        Command::Rename(args) => rename::run(context, &args),
         Command::Enable(args) => switch::run(context, &args, true),
         Command::Disable(args) => switch::run(context, &args, false),
         Command::Import(args) => import::run(context, &args),

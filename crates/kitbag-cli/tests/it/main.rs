@@ -4,6 +4,7 @@
 mod house;
 mod pty;
 
+mod edits;
 mod elysia;
 mod exits;
 mod export;

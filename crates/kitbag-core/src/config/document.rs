@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::dialect::{ALL, Dialect, Shape};
+use super::dialect::{ALL, Dialect};
 use super::entry::{self, Entry};
 use super::source::Source;
 use super::tree::{self, Format, Node, Pair, Position, Tree};
@@ -14,7 +14,10 @@ use crate::names::ServerName;
 use crate::text::nearest;
 
 mod globals;
+mod layout;
 mod wrapper;
+
+pub use layout::{Container, Kind, Layout, Spot};
 
 /// Most bytes of what one input says.
 const LARGEST_INPUT: usize = 4096;
@@ -71,6 +74,11 @@ pub struct Reading<'a> {
 
 /// Reads one file.
 pub fn read(file: &Path, text: &str, reading: Reading<'_>) -> Document {
+    locate(file, text, reading).0
+}
+
+/// Reads one file and says where each entry stands in it, for whoever is to change one.
+pub fn locate(file: &Path, text: &str, reading: Reading<'_>) -> (Document, Layout) {
     let source = Source::new(file, text);
     let known = reading.dialect.or_else(|| Dialect::by_path(file));
     let mut document = Document {
@@ -80,7 +88,7 @@ pub fn read(file: &Path, text: &str, reading: Reading<'_>) -> Document {
         toggles: Vec::new(),
         faults: Vec::new(),
     };
-    let mut dropped = 0;
+    let (mut dropped, mut layout) = (0, Layout::default());
     match tree::parse(&source, Format::of(file), reading.limits) {
         Ok(root) => {
             if known.is_none() {
@@ -93,14 +101,18 @@ pub fn read(file: &Path, text: &str, reading: Reading<'_>) -> Document {
                 inputs: HashMap::new(),
                 said: 0,
                 dropped: 0,
+                layout: Layout::default(),
             };
             reader.root(&root);
-            dropped = reader.dropped;
+            (dropped, layout) = (reader.dropped, reader.layout);
         }
-        Err(fault) => document.faults.push(*fault),
+        Err(fault) => {
+            layout.unread = Some(fault.message.clone());
+            document.faults.push(*fault);
+        }
     }
     bound(&mut document, reading.limits.config_faults, dropped);
-    document
+    (document, layout)
 }
 
 /// Whether a file is one server and not a map of servers.
@@ -130,6 +142,8 @@ struct Reader<'a> {
     said: usize,
     /// Faults that were one too many.
     dropped: usize,
+    /// Where the entries stand.
+    layout: Layout,
 }
 
 impl Reader<'_> {
@@ -146,40 +160,44 @@ impl Reader<'_> {
         for (fault, at) in found.complaints {
             self.complain(fault, at);
         }
-        for (shape, node) in found.containers {
-            self.container(shape, node);
+        for container in found.containers {
+            self.container(container);
         }
         globals::apply(self.document, root);
     }
 
-    fn container(&mut self, shape: Shape, node: &Node) {
-        match (shape, &node.tree) {
-            (Shape::Map(_) | Shape::Bare, Tree::Map(pairs)) => {
+    fn container(&mut self, found: wrapper::Container<'_>) {
+        let (kind, node) = (found.shape.kind(), found.node);
+        self.layout.containers.push(Container { way: found.way, kind, is_expected: found.is_expected });
+        match (kind, &node.tree) {
+            (Kind::Map, Tree::Map(pairs)) => {
                 self.duplicates(pairs);
-                for pair in pairs.iter().filter(|pair| !is_private(&pair.key)) {
-                    self.entry(&pair.key, pair.at, &pair.value);
+                for (index, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_private(&pair.key)) {
+                    self.entry(&pair.key, pair.at, index, &pair.value);
                 }
             }
-            (Shape::List(_), Tree::List(nodes)) => nodes.iter().for_each(|node| self.named(node, None)),
-            (Shape::Single, Tree::Map(_)) => {
+            (Kind::List, Tree::List(nodes)) => {
+                nodes.iter().enumerate().for_each(|(index, node)| self.named(node, index, None));
+            }
+            (Kind::Single, Tree::Map(_)) => {
                 let stem = self.document.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
-                self.named(node, stem);
+                self.named(node, 0, stem);
             }
             _ => {}
         }
     }
 
     /// An entry that carries its name inside, or, when it is a whole file, takes that file's.
-    fn named(&mut self, node: &Node, otherwise: Option<String>) {
+    fn named(&mut self, node: &Node, index: usize, otherwise: Option<String>) {
         let inside = ["name", "serverName"].iter().find_map(|key| node.pair(key));
         match inside.map(|pair| (pair, pair.value.text())) {
-            Some((pair, Some(name))) => self.entry(name, pair.at, node),
+            Some((pair, Some(name))) => self.entry(name, pair.at, index, node),
             Some((pair, None)) => {
                 let message = format!("a server's name must be a string, found {}", pair.value.kind());
                 self.complain(Fault::error(FaultKind::WrongType, message), pair.value.at);
             }
             None => match otherwise {
-                Some(name) => self.entry(&name, node.at, node),
+                Some(name) => self.entry(&name, node.at, index, node),
                 None => {
                     let slip = node.map().and_then(|pairs| {
                         pairs.iter().find(|pair| nearest(&pair.key, ["name", "serverName"]).is_some())
@@ -195,7 +213,9 @@ impl Reader<'_> {
         }
     }
 
-    fn entry(&mut self, name: &str, at: Position, node: &Node) {
+    fn entry(&mut self, name: &str, at: Position, index: usize, node: &Node) {
+        let container = self.layout.containers.len().saturating_sub(1);
+        self.layout.spots.push(Spot { name: name.to_owned(), container, index });
         let place = self.source.place(at);
         let mut loaded =
             Loaded { name: name.to_owned(), place: place.clone(), spec: None, faults: Vec::new() };

@@ -1,280 +1,327 @@
 //! Rewriting a file that a person also edits: one entry changes, every other byte stays.
 //!
-//! The parser only says where things stand; the change itself is a cut or an insertion at those bytes.
-//! That way nothing else can move.
+//! The reader says where each entry stands; a change is made just there and read back before anybody writes
+//! it. What would change another server, or not do what it was asked for, is refused with the reason.
 
-use std::ops::Range;
+use std::collections::BTreeSet;
+use std::path::Path;
 
-use jsonc_parser::ast::{Object, ObjectProp, Value as Ast};
-use jsonc_parser::common::Ranged;
-use jsonc_parser::{CollectOptions, CommentCollectionStrategy, parse_to_ast};
 use serde_json::{Map, Value};
 
-use super::tree::JSONC;
+use super::dialect::Dialect;
+use super::document::{Container, Document, Kind, Layout, Reading, Spot, locate, read};
+use super::tree::Format;
+use crate::model::ServerSpec;
+use json::At;
+
+mod check;
+mod json;
 
 /// Why a file was not rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The file cannot be parsed, so nobody knows what a change would break.
-    #[error("the file is not valid JSON: {0}")]
+    #[error("{0}")]
     Broken(String),
+    /// The file is written in a format that is only read.
+    #[error("{0} files are read, not edited")]
+    Format(&'static str),
     /// The container is something else than a map.
     #[error("{0:?} is not a map in this file")]
     NotAMap(String),
+    /// The container is something else than a list.
+    #[error("{0:?} is not a list in this file")]
+    NotAList(String),
+    /// The file is one server, or something else altogether.
+    #[error("the whole file is one server, and there is no room for {0}")]
+    NoRoom(String),
+    /// The servers stand where the program whose file it is does not look.
+    #[error("{program} does not read servers under {found}, and there they stand in this file")]
+    Elsewhere {
+        /// The program.
+        program: &'static str,
+        /// Where they stand.
+        found: String,
+    },
+    /// There is no such entry.
+    #[error("{0} does not stand in this file")]
+    Absent(String),
+    /// There is such an entry already.
+    #[error("{0} stands in this file already")]
+    Taken(String),
+    /// There are several entries of the name.
+    #[error("{0} stands in this file more than once")]
+    Twice(String),
+    /// The entry is no server that could be switched.
+    #[error("{0} cannot be used as it stands, and a switch would not change that")]
+    Unusable(String),
+    /// The change would reach further than its entry.
+    #[error("the change would not leave {0} as it is")]
+    Neighbour(String),
+    /// The change would not do what it is for.
+    #[error("{name} would not be {wanted}: something else in this file decides")]
+    NoEffect {
+        /// The entry.
+        name: String,
+        /// What it was to be.
+        wanted: &'static str,
+    },
 }
 
-/// Sets `path[last]` in a JSON file to `value`, making the maps on the way as needed. An empty text counts
-/// as an empty map.
+/// What is to happen to an entry.
+#[derive(Clone, Copy, Debug)]
+pub enum Change<'a> {
+    /// The entry is put there, or in the place of the one that stands there.
+    Set {
+        /// What it says, without its name.
+        entry: &'a Value,
+        /// Whose words these are, when the file must mean the same by them.
+        words: Option<&'static Dialect>,
+    },
+    /// It is switched on or off.
+    Switch(bool),
+    /// It gets another name.
+    Rename(&'a str),
+    /// It goes.
+    Remove,
+}
+
+/// What becomes of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Edited {
+    /// Its new text.
+    Text(String),
+    /// It was the entry, and goes with it.
+    Gone,
+}
+
+/// Where the first entry of a file goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home<'a> {
+    /// Under its name in the map that these keys lead to.
+    Map(&'a [&'a str]),
+    /// Into the list that these keys lead to.
+    List(&'a [&'a str]),
+    /// The file becomes the entry.
+    Whole,
+}
+
+/// A file that is to be changed, and how it is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Editing<'a> {
+    file: &'a Path,
+    reading: Reading<'a>,
+    home: Home<'a>,
+    program: Option<&'static str>,
+}
+
+impl<'a> Editing<'a> {
+    /// One of our own files: an entry may stand wherever we read it.
+    pub fn ours(file: &'a Path, reading: Reading<'a>, home: Home<'a>) -> Self {
+        Self { file, reading, home, program: None }
+    }
+
+    /// Another program's file: an entry must stand where that program reads it.
+    pub fn theirs(file: &'a Path, dialect: &'static Dialect, reading: Reading<'a>, home: Home<'a>) -> Self {
+        let reading = Reading { dialect: Some(dialect), ..reading };
+        Self { file, reading, home, program: Some(dialect.title) }
+    }
+
+    /// What the file's text says, and where.
+    pub fn locate(&self, text: &str) -> (Document, Layout) {
+        locate(self.file, text, self.reading)
+    }
+
+    /// Changes one entry of a text. Nothing but that entry is another afterwards.
+    pub fn change(&self, text: &str, name: &str, change: Change<'_>) -> Result<Edited, EditError> {
+        let format = Format::of(self.file);
+        if format != Format::Json {
+            return Err(EditError::Format(format.as_str()));
+        }
+        let before = self.locate(text);
+        let (document, layout) = &before;
+        if let Some(why) = &layout.unread {
+            return Err(EditError::Broken(why.clone()));
+        }
+        let spots: Vec<&Spot> = layout.spots.iter().filter(|spot| spot.name == name).collect();
+        let edited = match (change, spots.last()) {
+            (Change::Set { entry, .. }, None) => {
+                Edited::Text(self.insert(text, name, entry, document, layout)?)
+            }
+            (_, None) => return Err(EditError::Absent(name.to_owned())),
+            (Change::Set { entry, .. }, Some(spot)) => {
+                let place = Place::of(layout, spot);
+                self.expect(place.container)?;
+                let entry =
+                    if place.container.kind == Kind::Map { entry.clone() } else { named(name, entry) };
+                Edited::Text(found(json::replace(text, place.at(), &entry)?, name)?)
+            }
+            (Change::Switch(on), Some(spot)) => {
+                Edited::Text(switch(text, &Place::of(layout, spot), name, on)?)
+            }
+            (Change::Rename(new), Some(spot)) => {
+                if layout.spots.iter().any(|spot| spot.name == new) {
+                    return Err(EditError::Taken(new.to_owned()));
+                }
+                if 1 < spots.len() {
+                    return Err(EditError::Twice(name.to_owned()));
+                }
+                Edited::Text(rename(text, &Place::of(layout, spot), name, new)?)
+            }
+            (Change::Remove, Some(_)) => remove(text, layout, &spots)?,
+        };
+        self.check((text, &before), &edited, name, change)?;
+        Ok(edited)
+    }
+
+    /// A new entry goes beside the others; the first one goes where files like this have theirs.
+    fn insert(
+        &self,
+        text: &str,
+        name: &str,
+        entry: &Value,
+        document: &Document,
+        layout: &Layout,
+    ) -> Result<String, EditError> {
+        let beside = counted(document, layout).next().and_then(|index| layout.containers.get(index));
+        let Some(container) = beside else {
+            return match self.home {
+                Home::Map(way) => json::set(text, &with(way, name), entry),
+                Home::List(way) => json::append(text, way, &named(name, entry)),
+                Home::Whole if layout.containers.is_empty() && is_blank(text) => {
+                    Ok(format!("{:#}\n", named(name, entry)))
+                }
+                Home::Whole => Err(EditError::NoRoom(name.to_owned())),
+            };
+        };
+        self.expect(container)?;
+        let way = keys(container);
+        match container.kind {
+            Kind::Map => json::set(text, &with(&way, name), entry),
+            Kind::List => json::append(text, &way, &named(name, entry)),
+            Kind::Single => Err(EditError::NoRoom(name.to_owned())),
+        }
+    }
+
+    /// In another program's file only what that program looks at is changed.
+    fn expect(&self, container: &Container) -> Result<(), EditError> {
+        match self.program.filter(|_| !container.is_expected) {
+            Some(program) => {
+                let found = match container.way.as_slice() {
+                    [] => "the top of the file".to_owned(),
+                    way => format!("{:?}", way.join(".")),
+                };
+                Err(EditError::Elsewhere { program, found })
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Sets `path[last]` in a JSON text to `value`, making the maps on the way as needed. An empty text counts as
+/// an empty map.
 pub fn set(text: &str, path: &[&str], value: &Value) -> Result<String, EditError> {
-    let Some((last, way)) = path.split_last() else { return Ok(text.to_owned()) };
-    let (mark, body) = split_mark(text);
-    let root = match parse(body)? {
-        Some(Ast::Object(root)) => root,
-        Some(_) => return Err(EditError::NotAMap("the file".into())),
-        None => return Ok(format!("{mark}{}", first_map(body, path, value))),
-    };
-    let page = Page { text: body, unit: unit(body, &root), end: line_end(body) };
-    let mut map = &root;
-    for (index, key) in way.iter().enumerate() {
-        match property(map, key).map(|property| &property.value) {
-            Some(Ast::Object(inner)) => map = inner,
-            Some(_) => return Err(EditError::NotAMap((*key).to_owned())),
-            None => {
-                let (_, rest) = path.split_at(index + 1);
-                return Ok(format!("{mark}{}", page.insert(map, key, &nested(rest, value))));
-            }
+    json::set(text, path, value)
+}
+
+/// Removes `path[last]` from a JSON text; whether it was there. Of several entries with that name none stays.
+pub fn remove_key(text: &str, path: &[&str]) -> Result<Option<String>, EditError> {
+    json::remove(text, path)
+}
+
+/// Where an entry stands, with the keys that lead there.
+struct Place<'a> {
+    container: &'a Container,
+    way: Vec<&'a str>,
+    index: usize,
+}
+
+impl<'a> Place<'a> {
+    fn of(layout: &'a Layout, spot: &Spot) -> Self {
+        let container = layout.containers.get(spot.container).unwrap_or(&check::NOWHERE);
+        Self { container, way: keys(container), index: spot.index }
+    }
+
+    fn at(&self) -> At<'_> {
+        match self.container.kind {
+            Kind::Single => At::Root,
+            Kind::Map | Kind::List => At::Member(&self.way, self.index),
         }
     }
-    let edited = match property(map, last) {
-        Some(property) => page.replace(map, property, value),
-        None => page.insert(map, last, value),
-    };
-    Ok(format!("{mark}{edited}"))
 }
 
-/// Removes `path[last]` from a JSON file; whether it was there. Of several entries with that name none stays.
-pub fn remove(text: &str, path: &[&str]) -> Result<Option<String>, EditError> {
-    let Some((last, way)) = path.split_last() else { return Ok(None) };
-    let (mark, body) = split_mark(text);
-    let mut body = body.to_owned();
-    let mut found = false;
-    loop {
-        let cuts = match parse(&body)? {
-            Some(Ast::Object(root)) => container(&root, way).and_then(|map| cuts(&body, map, last)),
-            _ => None,
-        };
-        let Some(cuts) = cuts else { break };
-        for cut in cuts.into_iter().rev() {
-            body.replace_range(cut, "");
-        }
-        found = true;
-    }
-    Ok(found.then(|| format!("{mark}{body}")))
-}
-
-/// A byte order mark, and what follows it.
-fn split_mark(text: &str) -> (&str, &str) {
-    text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
-}
-
-fn parse(text: &str) -> Result<Option<Ast<'_>>, EditError> {
-    let collect = CollectOptions { comments: CommentCollectionStrategy::Off, tokens: false };
-    let parsed = parse_to_ast(text, &collect, &JSONC);
-    parsed.map(|parsed| parsed.value).map_err(|error| EditError::Broken(error.to_string()))
-}
-
-/// Of two entries with one name the later counts.
-fn property<'a, 'b>(map: &'b Object<'a>, key: &str) -> Option<&'b ObjectProp<'a>> {
-    map.properties.iter().rev().find(|property| property.name.as_str() == key)
-}
-
-fn container<'a, 'b>(root: &'b Object<'a>, way: &[&str]) -> Option<&'b Object<'a>> {
-    way.iter().try_fold(root, |map, key| property(map, key)?.value.as_object())
-}
-
-/// `value` under the keys that lead to it.
-fn nested(path: &[&str], value: &Value) -> Value {
-    let wrap = |inner: Value, key: &&str| Value::Object(Map::from_iter([((*key).to_owned(), inner)]));
-    path.iter().rev().fold(value.clone(), wrap)
-}
-
-/// A file without a value, empty or all comments, gets its first map behind them.
-fn first_map(body: &str, path: &[&str], value: &Value) -> String {
-    let end = line_end(body);
-    let before = if body.trim().is_empty() { "" } else { body };
-    let gap = if before.is_empty() || before.ends_with('\n') { "" } else { end };
-    let page = Page { text: "", unit: "  ".to_owned(), end };
-    format!("{before}{gap}{}{end}", page.print(&nested(path, value), ""))
-}
-
-fn line_end(text: &str) -> &'static str {
-    if text.contains("\r\n") { "\r\n" } else { "\n" }
-}
-
-/// One level of the file's own indentation.
-fn unit(text: &str, root: &Object<'_>) -> String {
-    let first = root.properties.first().and_then(|property| indent(text, property.start()));
-    first.filter(|indent| !indent.is_empty()).unwrap_or("  ").to_owned()
-}
-
-/// The blanks before a byte, if nothing else stands before it on its line.
-fn indent(text: &str, at: usize) -> Option<&str> {
-    let line = &text[text[..at].rfind('\n')? + 1..at];
-    line.trim().is_empty().then_some(line)
-}
-
-/// The blanks that begin a byte's line.
-fn line_indent(text: &str, at: usize) -> &str {
-    let line = &text[text[..at].rfind('\n').map_or(0, |end| end + 1)..at];
-    &line[..line.len() - line.trim_start().len()]
-}
-
-/// What stands between two entries or before a closing brace.
-struct Gap {
-    /// The comma, if there is one.
-    comma: Option<usize>,
-    /// Where the comments on the line of the comma, or else of the entry before, end.
-    line: usize,
-}
-
-/// Reads blanks, comments and at most one comma from `at` on.
-fn gap(text: &str, at: usize) -> Gap {
-    let mut gap = Gap { comma: None, line: at };
-    let mut same_line = true;
-    let mut at = at;
-    while let Some(c) = text[at..].chars().next() {
-        let rest = &text[at..];
-        at += match c {
-            ',' if gap.comma.is_none() => {
-                gap = Gap { comma: Some(at), line: at + 1 };
-                same_line = true;
-                1
-            }
-            '\n' => {
-                same_line = false;
-                1
-            }
-            c if c.is_whitespace() => c.len_utf8(),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            _ => break,
-        };
-        if same_line && c == '/' {
-            gap.line = text[..at].trim_end_matches('\r').len();
+fn switch(text: &str, place: &Place<'_>, name: &str, on: bool) -> Result<String, EditError> {
+    // The keys the entry already uses; off wins where both stand, so one of them would not do.
+    let mut edited = None;
+    for (key, value) in [("disabled", !on), ("enabled", on)] {
+        if json::has_key(text, place.at(), key)? {
+            let before = edited.as_deref().unwrap_or(text);
+            edited = json::set_in(before, place.at(), key, &value.into())?;
         }
     }
-    gap
-}
-
-/// A text to write into, and the ways of its writer.
-struct Page<'a> {
-    text: &'a str,
-    unit: String,
-    end: &'static str,
-}
-
-impl Page<'_> {
-    fn replace(&self, map: &Object<'_>, property: &ObjectProp<'_>, value: &Value) -> String {
-        let Range { start, end } = property.value.start()..property.value.end();
-        let one_line = !self.text[map.start()..map.end()].contains('\n');
-        let new = if one_line {
-            value.to_string()
-        } else {
-            self.print(value, line_indent(self.text, property.start()))
-        };
-        format!("{}{new}{}", &self.text[..start], &self.text[end..])
+    match edited {
+        Some(edited) => Ok(edited),
+        None => json::set_in(text, place.at(), "enabled", &on.into())?
+            .ok_or_else(|| EditError::NotAMap(name.to_owned())),
     }
+}
 
-    fn insert(&self, map: &Object<'_>, key: &str, value: &Value) -> String {
-        let (open, close) = (map.start(), map.end() - 1);
-        let key = Value::from(key);
-        let Some(last) = map.properties.last() else {
-            let base = line_indent(self.text, open);
-            let indent = format!("{base}{}", self.unit);
-            let at = gap(self.text, open + 1).line;
-            let closing = if self.text[at..close].contains('\n') {
-                String::new()
-            } else {
-                format!("{}{base}", self.end)
-            };
-            let entry = format!("{}{indent}{key}: {}{closing}", self.end, self.print(value, &indent));
-            return self.at(at, &entry);
-        };
-        let gap = gap(self.text, last.end());
-        let entry = if self.text[open..close].contains('\n') {
-            let indent = match indent(self.text, last.start()) {
-                Some(indent) => indent.to_owned(),
-                None => format!("{}{}", line_indent(self.text, open), self.unit),
-            };
-            format!("{}{indent}{key}: {}", self.end, self.print(value, &indent))
-        } else {
-            format!(" {key}: {value}")
-        };
-        match gap.comma {
-            // Whoever ends the last entry with a comma wants the new one to end so too.
-            Some(_) => self.at(gap.line, &(entry + ",")),
-            None => {
-                let (before, after) = self.text.split_at(last.end());
-                let (comments, after) = after.split_at(gap.line - last.end());
-                format!("{before},{comments}{entry}{after}")
-            }
+fn rename(text: &str, place: &Place<'_>, name: &str, new: &str) -> Result<String, EditError> {
+    if place.container.kind == Kind::Map {
+        return found(json::rename(text, &place.way, place.index, new)?, name);
+    }
+    // The key that the reader looks at first.
+    let own = json::has_key(text, place.at(), "name")? || !json::has_key(text, place.at(), "serverName")?;
+    let key = if own { "name" } else { "serverName" };
+    found(json::set_in(text, place.at(), key, &new.into())?, name)
+}
+
+fn remove(text: &str, layout: &Layout, spots: &[&Spot]) -> Result<Edited, EditError> {
+    let mut text = text.to_owned();
+    // From the last on, so that the places of those before stay true.
+    for spot in spots.iter().rev() {
+        let place = Place::of(layout, spot);
+        if place.container.kind == Kind::Single {
+            return Ok(Edited::Gone);
         }
+        text = found(json::remove_at(&text, &place.way, place.index)?, &spot.name)?;
     }
-
-    fn at(&self, at: usize, new: &str) -> String {
-        format!("{}{new}{}", &self.text[..at], &self.text[at..])
-    }
-
-    /// A value over several lines, as it stands in a line that begins with `indent`.
-    fn print(&self, value: &Value, indent: &str) -> String {
-        let lines = format!("{value:#}");
-        let own = |line: &str| {
-            let words = line.trim_start_matches(' ');
-            self.unit.repeat((line.len() - words.len()) / 2) + words
-        };
-        lines.lines().map(own).collect::<Vec<_>>().join(&format!("{}{indent}", self.end))
-    }
+    Ok(Edited::Text(text))
 }
 
-/// The bytes to cut so that an entry is gone: the entry, one comma, and the blanks that joined it.
-fn cuts(text: &str, map: &Object<'_>, key: &str) -> Option<Vec<Range<usize>>> {
-    let index = map.properties.iter().rposition(|property| property.name.as_str() == key)?;
-    let property = map.properties.get(index)?;
-    let own = gap(text, property.end()).comma;
-    let before = index.checked_sub(1).and_then(|before| map.properties.get(before));
-    // The last entry takes the comma before it along; any other, and one with a comma of its own, that one.
-    let comma = own.or_else(|| gap(text, before?.end()).comma);
-    let behind = own.map_or(property.end(), |comma| comma + 1);
-    let rest = &text[behind..];
-    let line = rest.find('\n').map_or(rest, |end| &rest[..end]);
-    let between = own.map_or("", |comma| &text[property.end()..comma]);
-    let alone = line.trim().is_empty() && between.trim().is_empty();
-    let mut cut = property.start()..property.end();
-    match indent(text, property.start()) {
-        // Alone on its line: the line goes.
-        Some(indent) if alone && line.len() < rest.len() => {
-            cut.start -= indent.len() + 1;
-            cut.start -= usize::from(text[..cut.start].ends_with('\r'));
-        }
-        Some(_) => {}
-        None if own.is_none() => cut.start -= blanks_before(&text[..cut.start]),
-        None => {}
-    }
-    let mut cuts = vec![cut];
-    if let Some(at) = comma {
-        let after = &text[at + 1..];
-        // In the middle of a line the blank behind the comma goes too.
-        let blanks = if own.is_some() && !line.trim().is_empty() {
-            after.len() - after.trim_start_matches([' ', '\t']).len()
-        } else {
-            0
-        };
-        cuts.push(at..at + 1 + blanks);
-    }
-    cuts.sort_by_key(|cut| cut.start);
-    Some(cuts)
+/// The containers that hold servers: those where the file's program looks, and others with a server in them.
+/// A map that only looks like one, `"extensions": {"theme": {…}}` in somebody's settings, does not count.
+fn counted<'a>(document: &Document, layout: &'a Layout) -> impl Iterator<Item = usize> + 'a {
+    let servers = document.servers.iter().filter(|loaded| loaded.spec.is_some());
+    let usable: BTreeSet<String> = servers
+        .map(|loaded| loaded.name.clone())
+        .chain(document.toggles.iter().map(|toggle| toggle.name.to_string()))
+        .collect();
+    layout.containers.iter().enumerate().filter_map(move |(index, container)| {
+        let mut inside = layout.spots.iter().filter(|spot| spot.container == index);
+        (container.is_expected || inside.any(|spot| usable.contains(&spot.name))).then_some(index)
+    })
 }
 
-fn blanks_before(text: &str) -> usize {
-    text.len() - text.trim_end_matches([' ', '\t']).len()
+fn is_blank(text: &str) -> bool {
+    text.trim_start_matches('\u{feff}').trim().is_empty()
+}
+
+fn keys(container: &Container) -> Vec<&str> {
+    container.way.iter().map(String::as_str).collect()
+}
+
+fn with<'a>(way: &[&'a str], name: &'a str) -> Vec<&'a str> {
+    way.iter().copied().chain([name]).collect()
+}
+
+/// An entry with its name inside.
+fn named(name: &str, entry: &Value) -> Value {
+    let mut all = Map::from_iter([("name".to_owned(), Value::from(name))]);
+    all.extend(entry.as_object().cloned().unwrap_or_default());
+    Value::Object(all)
+}
+
+fn found(edited: Option<String>, name: &str) -> Result<String, EditError> {
+    edited.ok_or_else(|| EditError::Absent(name.to_owned()))
 }

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::dialect::{ALL, Dialect};
 use crate::model::{Auth, Defaults, Link, Piece, ServerSpec, Template, Transport};
 use crate::text::MASK;
 
@@ -39,6 +40,18 @@ impl Target {
     /// By its word.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|target| target.as_str() == word)
+    }
+
+    /// The rules by which this program reads its file.
+    pub fn dialect(self) -> &'static Dialect {
+        let id = match self {
+            Self::Claude => "claude-code",
+            Self::Cursor => "cursor",
+            Self::Qwen => "qwen",
+            Self::LmStudio => "lmstudio",
+            Self::OpenAi => "openai",
+        };
+        Dialect::by_id(id).unwrap_or(&ALL[0])
     }
 
     /// The keys that lead to the servers in this program's file.
@@ -83,6 +96,23 @@ pub fn servers<'a>(
 ) -> Value {
     let entries = specs.into_iter().map(|spec| (spec.name.as_str(), entry(target, spec, secrets)));
     wrap(target, entries.collect())
+}
+
+/// The single entries of what was exported, by name.
+pub fn entries(target: Target, exported: &Value) -> Vec<(String, Value)> {
+    let pointer: String = target.wrapper().iter().map(|key| format!("/{key}")).collect();
+    match exported.pointer(&pointer) {
+        Some(Value::Object(map)) => map.clone().into_iter().collect(),
+        Some(Value::Array(list)) => list.iter().filter_map(unnamed).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// An entry of a list without the name inside it.
+fn unnamed(entry: &Value) -> Option<(String, Value)> {
+    let mut entry = entry.as_object()?.clone();
+    let name = entry.shift_remove("name")?;
+    Some((name.as_str()?.to_owned(), Value::Object(entry)))
 }
 
 fn wrap(target: Target, entries: Vec<(&str, Value)>) -> Value {

@@ -6,6 +6,7 @@ mod corpora;
 mod edits;
 mod generate;
 mod native;
+mod one_entry;
 mod schemas;
 mod views;
 
@@ -30,6 +31,8 @@ const STEP: u32 = size(17, 1);
 const EDITS: u32 = size(25, 2_000);
 const DOCUMENTS: u32 = size(20_000, 100_000);
 const REWRITES: u32 = size(3_000, 100_000);
+/// Files in which every entry is changed in every way.
+const EDITED: u32 = size(300, 20_000);
 
 /// No part of what is planted in a file may be shown.
 pub(crate) const SECRET: &str = "PLANTED-SECRET";

@@ -80,13 +80,13 @@ impl Trust {
 
     fn change(folders: &Folders, change: impl FnOnce(&mut Vec<Approval>)) -> Result<Self, FileError> {
         let lock = file::lock(folders)?;
+        let opened = lock.open(&folders.state.join("trust.json"))?;
         let mut trust = Self::load(folders);
         change(&mut trust.approvals);
         trust.approvals.sort();
         trust.damaged = false;
         let stored = Stored { version: 1, approvals: trust.approvals.clone() };
-        file::write(&trust.file, &(serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n"))?;
-        drop(lock);
+        opened.write(&(serde_json::to_string_pretty(&stored).unwrap_or_default() + "\n"))?;
         Ok(trust)
     }
 }

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use kitbag::config::export::{self, Secrets, Target};
 use kitbag::config::layers::State;
-use kitbag::config::tree::{self, Format, Node};
-use kitbag::config::{Source, edit};
-use kitbag::registry::{backup, write};
+use kitbag::config::tree::Format;
+use kitbag::registry::export_into;
 use kitbag::{ServerSpec, Setup};
 use serde_json::Value;
 
@@ -58,7 +57,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let specs = specs(&setup, &args.names)?;
     let is_json = args.write.as_deref().is_none_or(|file| Format::of(file) == Format::Json);
     if let Some(file) = args.write.as_deref().filter(|_| is_json) {
-        return write_into(context, args.to, file, &value(Secrets::Written, &specs));
+        return write_into(context, &setup, args.to, file, &value(Secrets::Written, &specs));
     }
     let secrets = if args.show_secrets { Secrets::Written } else { Secrets::Masked };
     let shown = value(secrets, &specs);
@@ -104,39 +103,14 @@ fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, 
 }
 
 /// Sets each entry in the file and leaves the rest as it is.
-fn write_into(context: &mut Context, target: Target, file: &Path, value: &Value) -> Result<Exit, Failure> {
-    let left = |error: edit::EditError| {
-        Failure::new(Exit::Config, format!("{} was left as it is: {error}", file.display()))
-    };
-    let mut text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => {
-            return Err(Failure::new(Exit::Config, format!("cannot read {}: {error}", file.display())));
-        }
-    };
-    let wrapper = target.wrapper();
-    let pointer: String = wrapper.iter().map(|key| format!("/{key}")).collect();
-    match value.pointer(&pointer) {
-        Some(Value::Object(entries)) => {
-            for (name, entry) in entries {
-                let path: Vec<&str> = wrapper.iter().copied().chain([name.as_str()]).collect();
-                text = edit::set(&text, &path, entry).map_err(left)?;
-            }
-        }
-        Some(Value::Array(entries)) => {
-            let list = joined(file, &text, wrapper, entries);
-            text = edit::set(&text, wrapper, &list).map_err(left)?;
-            let switch = [wrapper.first().copied().unwrap_or_default(), "enabled"];
-            if node(file, &text).is_some_and(|root| root.at_path(&switch).is_none()) {
-                text = edit::set(&text, &switch, &true.into()).map_err(left)?;
-            }
-        }
-        Some(_) => {}
-        None => {}
-    }
-    let copy = backup(file)?;
-    write(file, &text)?;
+fn write_into(
+    context: &mut Context,
+    setup: &Setup,
+    target: Target,
+    file: &Path,
+    value: &Value,
+) -> Result<Exit, Failure> {
+    let copy = export_into(&setup.folders, target, file, &export::entries(target, value))?;
     if context.global.json {
         let copy = copy.as_ref().map(|copy| copy.to_string_lossy());
         context.print_json(
@@ -148,21 +122,4 @@ fn write_into(context: &mut Context, target: Target, file: &Path, value: &Value)
         copy.map(|copy| format!("; the file as it was is kept in {}", copy.display())).unwrap_or_default();
     context.remark(format!("wrote {}{kept}", file.display()));
     Ok(Exit::Done)
-}
-
-/// The entries of a list that stands in a file, with ours put in or replaced.
-fn joined(file: &Path, text: &str, wrapper: &[&str], ours: &[Value]) -> Value {
-    let there = node(file, text).and_then(|root| root.at_path(wrapper).map(Node::to_json));
-    let mut all = there.as_ref().and_then(Value::as_array).cloned().unwrap_or_default();
-    for entry in ours {
-        match all.iter_mut().find(|known| known.get("name") == entry.get("name")) {
-            Some(known) => *known = entry.clone(),
-            None => all.push(entry.clone()),
-        }
-    }
-    Value::Array(all)
-}
-
-fn node(file: &Path, text: &str) -> Option<Node> {
-    tree::parse(&Source::new(file, text), Format::Json, &kitbag::Limits::default()).ok()
 }

@@ -11,9 +11,19 @@ use crate::text::nearest;
 /// The keys under which some program keeps its servers.
 const WRAPPERS: [&str; 6] = ["mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "mcp"];
 
+/// What holds servers.
+pub(super) struct Container<'a> {
+    pub(super) shape: Shape,
+    /// The keys that lead to it.
+    pub(super) way: Vec<String>,
+    /// Whether the file's own program looks there.
+    pub(super) is_expected: bool,
+    pub(super) node: &'a Node,
+}
+
 /// The containers found, and complaints about the way they are wrapped.
 pub(super) struct Found<'a> {
-    pub(super) containers: Vec<(Shape, &'a Node)>,
+    pub(super) containers: Vec<Container<'a>>,
     pub(super) complaints: Vec<(Fault, Position)>,
 }
 
@@ -26,9 +36,10 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
     if !containers.is_empty() {
         return Found { complaints: left_out(dialect, root, &containers), containers };
     }
-    let containers = by_shapes(ALL[0].shapes, root);
+    let mut containers = by_shapes(ALL[0].shapes, root);
     let wanted = wrapper_of(dialect.shapes);
-    if let Some((shape, node)) = containers.first() {
+    if let Some(Container { shape, node, is_expected, .. }) = containers.first_mut() {
+        *is_expected = false;
         let here =
             wrapper_of(&[*shape]).map_or_else(|| "the top of the file".to_owned(), |key| format!("{key:?}"));
         let complaints = wanted.into_iter().filter(|_| dialect.id != ALL[0].id).map(|wanted| {
@@ -43,7 +54,9 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
         let fault =
             Fault::warning(FaultKind::WrongWrapper, format!("nobody reads servers under {:?}", pair.key));
         let complaints = vec![(fault.hint(format!("write {right:?}")), pair.at)];
-        return Found { containers: vec![(Shape::Map(&[]), &pair.value)], complaints };
+        let way = vec![pair.key.clone()];
+        let container = Container { shape: Shape::Map(&[]), way, is_expected: false, node: &pair.value };
+        return Found { containers: vec![container], complaints };
     }
     // A host's settings file without servers is an ordinary thing; a file somebody named is not.
     let complaints = (dialect.id == ALL[0].id).then(|| {
@@ -57,10 +70,10 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
 }
 
 /// Servers beside the ones found, under a key that this program does not look at.
-fn left_out(dialect: &Dialect, root: &Node, found: &[(Shape, &Node)]) -> Vec<(Fault, Position)> {
+fn left_out(dialect: &Dialect, root: &Node, found: &[Container<'_>]) -> Vec<(Fault, Position)> {
     let Some(wanted) = wrapper_of(dialect.shapes) else { return Vec::new() };
     let taken = |pair: &Pair| {
-        found.iter().any(|(_, node)| std::ptr::eq(*node, &pair.value))
+        found.iter().any(|container| std::ptr::eq(container.node, &pair.value))
             || pair.key == "mcp" && pair.value.get("servers").is_some()
     };
     let wrong = |pair: &&Pair| {
@@ -68,7 +81,7 @@ fn left_out(dialect: &Dialect, root: &Node, found: &[(Shape, &Node)]) -> Vec<(Fa
             && looks_like_servers(&pair.value)
             && (WRAPPERS.contains(&pair.key.as_str()) || nearest(&pair.key, WRAPPERS).is_some())
     };
-    let whole = found.iter().any(|(shape, _)| matches!(shape, Shape::Bare | Shape::Single));
+    let whole = found.iter().any(|found| matches!(found.shape, Shape::Bare | Shape::Single));
     let pairs = root.map().filter(|_| !whole).unwrap_or_default();
     pairs
         .iter()
@@ -84,14 +97,21 @@ fn left_out(dialect: &Dialect, root: &Node, found: &[(Shape, &Node)]) -> Vec<(Fa
 }
 
 /// The first shape that fits, in the order given.
-fn by_shapes<'a>(shapes: &[Shape], root: &'a Node) -> Vec<(Shape, &'a Node)> {
+fn by_shapes<'a>(shapes: &[Shape], root: &'a Node) -> Vec<Container<'a>> {
     let fits = |shape: &Shape| match shape {
         Shape::Map(path) => root.at_path(path).filter(|node| !is_single(node) && is_container(node)),
         Shape::List(path) => root.at_path(path).filter(|node| node.list().is_some()),
         Shape::Single => Some(root).filter(|node| is_single(node)),
         Shape::Bare => Some(root).filter(|node| holds_a_server(node)),
     };
-    shapes.iter().find_map(|shape| fits(shape).map(|node| (*shape, node))).into_iter().collect()
+    let container = |shape: &Shape| {
+        let way = match shape {
+            Shape::Map(path) | Shape::List(path) => path.iter().map(|key| (*key).to_owned()).collect(),
+            Shape::Single | Shape::Bare => Vec::new(),
+        };
+        Some(Container { shape: *shape, way, is_expected: true, node: fits(shape)? })
+    };
+    shapes.iter().find_map(container).into_iter().collect()
 }
 
 /// A map with maps in it; `mcp` holds other settings in some programs.
@@ -114,14 +134,17 @@ fn looks_like_servers(node: &Node) -> bool {
 }
 
 /// Claude Code keeps servers of single folders in its one file; they count only there.
-fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<(Shape, &'a Node)> {
-    let node = root.at_path(&["projects", workspace?.to_str()?, "mcpServers"])?;
-    node.map().map(|_| (Shape::Map(&[]), node))
+fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<Container<'a>> {
+    let way = ["projects", workspace?.to_str()?, "mcpServers"];
+    let node = root.at_path(&way).filter(|node| node.map().is_some())?;
+    let way = way.map(str::to_owned).to_vec();
+    Some(Container { shape: Shape::Map(&[]), way, is_expected: true, node })
 }
 
 fn misspelt(root: &Node) -> Option<(&Pair, &'static str)> {
     root.map()?.iter().find_map(|pair| {
-        pair.value.map()?;
+        // Of two with one key the later counts, as everywhere.
+        let pair = root.pair(&pair.key).filter(|pair| pair.value.map().is_some())?;
         nearest(&pair.key, WRAPPERS).map(|near| (pair, near))
     })
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use kitbag_core::Limits;
 use kitbag_core::config::Source;
-use kitbag_core::config::edit::{remove, set};
+use kitbag_core::config::edit::{remove_key as remove, set};
 use kitbag_core::config::tree::{Format, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ fn common(a: &str, b: &str) -> usize {
 }
 
 /// Whether `new` is `old` with at most one comma and one block put in.
-fn only_inserts(old: &str, new: &str) -> bool {
+pub(super) fn only_inserts(old: &str, new: &str) -> bool {
     let fits = |old: &str, new: &str| {
         let head = common(old, new);
         let tail = &old[head..];
@@ -95,7 +95,7 @@ fn only_inserts(old: &str, new: &str) -> bool {
 }
 
 /// Comments of a text, in order.
-fn comments(text: &str) -> Vec<&str> {
+pub(super) fn comments(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -126,7 +126,7 @@ fn comments(text: &str) -> Vec<&str> {
 }
 
 /// The text without blanks and commas.
-fn bare(text: &str) -> String {
+pub(super) fn bare(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect()
 }
 
@@ -245,7 +245,7 @@ fn odd_files_are_edited_or_refused() {
     );
     check("[]", Err("\"the file\" is not a map in this file"));
     check("{\"mcpServers\": []}", Err("\"mcpServers\" is not a map in this file"));
-    check("{\"mcpServers\": {}", Err("the file is not valid JSON"));
+    check("{\"mcpServers\": {}", Err("not valid JSON"));
     assert_eq!(remove("{}", &["mcpServers", "a"]), Ok(None));
     assert_eq!(remove("", &["a"]), Ok(None));
     assert!(remove("[", &["a"]).is_err());
