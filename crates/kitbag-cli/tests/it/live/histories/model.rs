@@ -50,8 +50,6 @@ pub(super) struct Process {
     pub(super) owner: Option<String>,
     /// The values in its environment.
     pub(super) values: BTreeMap<&'static str, String>,
-    /// The variable of whoever started it: two environments share nothing.
-    variable: String,
 }
 
 /// One server that is used.
@@ -148,12 +146,7 @@ impl Seen {
         }
         let by_rule = self.rules().servers.get(server) == Some(&ServerRule::PerUser);
         let is_own = place == Place::Own || entry.per_user || by_rule || entry.asks;
-        Some(Process {
-            server: server.to_owned(),
-            owner: is_own.then(|| self.user.clone()),
-            values,
-            variable: self.variable.clone(),
-        })
+        Some(Process { server: server.to_owned(), owner: is_own.then(|| self.user.clone()), values })
     }
 
     /// Whether the user may have nothing at all.
