@@ -233,7 +233,7 @@ fn url(rng: &mut Rng) -> String {
         1 => format!("https://x.example/mcp?page=1&token={SECRET}&x=1"),
         2 => format!("https://${{HOST}}/mcp?a=${{VAR}}&api_key={SECRET}"),
         3 => format!("https://ada:{SECRET}${{VAR}}@x.example/mcp?q=1"),
-        4 => format!("wss://{SECRET}@x.example/#{SECRET}"),
+        4 => format!("wss://{SECRET}@x.example/#token={SECRET}"),
         _ => "https://x.example/mcp".to_owned(),
     }
 }
