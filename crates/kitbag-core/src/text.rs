@@ -20,8 +20,8 @@ pub use near::{all_nearest, nearest};
 pub use neutral::neutral;
 pub(crate) use redact::STAND_INS;
 pub use redact::{
-    MASK, line as redact_line, line_in as redact_line_in, looks_secret, names_secret, url as redact_url,
-    words as redact_words,
+    Grammar, MASK, line as redact_line, line_in as redact_line_in, looks_secret, names_secret,
+    url as redact_url, words as redact_words,
 };
 pub use time::rfc3339;
 

@@ -1,12 +1,13 @@
 //! A file's text and the way back from a byte to line, column and a snippet that may be shown.
 
+use std::cell::Cell;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::tree::Position;
-use crate::fault::{Fault, Place, Snippet};
-use crate::text::{redact_line_in, visible};
+use crate::fault::{Fault, FaultKind, Place, Snippet};
+use crate::text::{Grammar, redact_line_in, visible};
 
 /// How much of a long line a snippet shows around the trouble.
 const WINDOW: usize = 48;
@@ -14,6 +15,8 @@ const WINDOW: usize = 48;
 const LONG: usize = 2000;
 /// How much before a line is read to know what it is about.
 const BEFORE: usize = 16 << 10;
+/// How much is read so for one file; a fault beyond that says where, and shows nothing.
+const ALL_BEFORE: usize = 2 << 20;
 /// Bytes between two remembered character counts; without them a file of one long line costs its square.
 const STRIDE: usize = 256;
 
@@ -25,6 +28,8 @@ pub struct Source<'a> {
     starts: Vec<usize>,
     /// Characters before every `STRIDE`th byte; empty when all are ASCII.
     counts: Vec<usize>,
+    /// What may still be read before lines.
+    left: Cell<usize>,
 }
 
 impl<'a> Source<'a> {
@@ -36,7 +41,7 @@ impl<'a> Source<'a> {
         let ends =
             |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
         let starts = std::iter::once(0).chain((0..bytes.len()).filter(ends).map(|at| at + 1)).collect();
-        Self { file: file.into(), text, starts, counts: counts(text) }
+        Self { file: file.into(), text, starts, counts: counts(text), left: Cell::new(ALL_BEFORE) }
     }
 
     /// The file's name.
@@ -78,10 +83,11 @@ impl<'a> Source<'a> {
 
     /// Puts place and snippet on a fault.
     pub fn mark(&self, fault: Fault, at: Position) -> Fault {
-        Fault { snippet: self.snippet(at), ..fault.at(self.place(at)) }
+        let grammar = if fault.kind == FaultKind::Syntax { Grammar::Broken } else { Grammar::Kept };
+        Fault { snippet: self.snippet(at, grammar), ..fault.at(self.place(at)) }
     }
 
-    fn snippet(&self, at: Position) -> Option<Snippet> {
+    fn snippet(&self, at: Position, grammar: Grammar) -> Option<Snippet> {
         let line = (at.line as usize).checked_sub(1)?;
         let start = *self.starts.get(line)?;
         let end = self.starts.get(line + 1).map_or(self.text.len(), |next| next - 1);
@@ -92,7 +98,8 @@ impl<'a> Source<'a> {
         let far =
             (split + 2 * WINDOW..text.len()).find(|byte| text.is_char_boundary(*byte)).unwrap_or(text.len());
         let context = if near == 0 { self.before(line, start) } else { "" };
-        let (redacted, before) = redact_line_in(context, &text[near..far], split - near);
+        self.left.set(self.left.get().checked_sub(context.len())?);
+        let (redacted, before) = redact_line_in(context, &text[near..far], split - near, grammar);
         let (head, tail) = redacted.split_at(before);
         let head = legible(head);
         let skip = head.chars().count().saturating_sub(WINDOW);

@@ -5,7 +5,7 @@ mod line;
 mod url;
 mod words;
 
-pub use line::{line, line_in};
+pub use line::{Grammar, line, line_in};
 pub use url::url;
 pub use words::words;
 

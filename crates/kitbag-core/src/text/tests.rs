@@ -130,7 +130,7 @@ fn f21_source_lines_keep_structure_and_what_is_no_secret() {
 #[test]
 fn f21_a_line_is_read_with_those_before_it() {
     let check = |before: &str, text: &str, want: &str| {
-        assert_eq!(redact_line_in(before, text, 0).0, want, "{before}{text}");
+        assert_eq!(redact_line_in(before, text, 0, Grammar::Kept).0, want, "{before}{text}");
     };
     check("\"env\": {\n", "  \"mode\": \"plain words\"", "  \"mode\": \"***\"");
     check("\"env\": {\n  \"a\": \"b\"\n},\n", "  \"mode\": \"plain words\"", "  \"mode\": \"plain words\"");
@@ -143,7 +143,7 @@ fn f21_a_line_is_read_with_those_before_it() {
     check("x:\n  env:\n    KEY: |\n", "      MIIEvQIBADANBgkqhkiG9w0BAQ", "      ***");
     check("[servers.x.env]\n", "mode = \"plain words\"", "mode = \"***\"");
     check("[servers.x.env]\na = 1\n[servers.y]\n", "mode = \"plain words\"", "mode = \"plain words\"");
-    let (shown, at) = redact_line_in("", "\"TOKEN_A\": \"abcdef\" \"b\": 1", 20);
+    let (shown, at) = redact_line_in("", "\"TOKEN_A\": \"abcdef\" \"b\": 1", 20, Grammar::Kept);
     assert_eq!(&shown[at..], "\"b\": 1");
 }
 

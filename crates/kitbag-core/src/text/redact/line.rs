@@ -13,12 +13,22 @@ use kind::Kind;
 
 /// One line by itself.
 pub fn line(source: &str) -> String {
-    line_in("", source, 0).0
+    line_in("", source, 0, Grammar::Kept).0
+}
+
+/// Whether the file a line stands in follows its grammar.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grammar {
+    /// It does: what a key says of its value can be relied on.
+    #[default]
+    Kept,
+    /// It does not, and a quote or bracket may be missing: of all values only ordinary words are shown.
+    Broken,
 }
 
 /// A line that stands behind these whole lines, and where in what is shown the byte `cut` of it now stands.
-pub fn line_in(before: &str, source: &str, cut: usize) -> (String, usize) {
-    let mut reader = Reader::default();
+pub fn line_in(before: &str, source: &str, cut: usize, grammar: Grammar) -> (String, usize) {
+    let mut reader = Reader { grammar, ..Reader::default() };
     for line in before.lines() {
         reader.read(line, 0);
     }
@@ -28,6 +38,7 @@ pub fn line_in(before: &str, source: &str, cut: usize) -> (String, usize) {
 /// How far a file was read.
 #[derive(Default)]
 struct Reader {
+    grammar: Grammar,
     /// What a TOML table is about.
     table: Kind,
     /// Keys of YAML whose values stand below them, with the column of each.
@@ -163,7 +174,8 @@ impl Reader {
         let token = &line.rest[..end];
         let inner = token.trim_matches(quote);
         let after = line.rest[end..].trim_start();
-        if self.value.is_none() && !self.in_list() && after.starts_with([':', '=']) && !looks_secret(inner) {
+        // In a list nothing is a key, unless a bracket is missing.
+        if self.value.is_none() && after.starts_with([':', '=']) && !looks_secret(inner) {
             return self.key(line, end, inner);
         }
         let closed =
@@ -241,10 +253,25 @@ impl Reader {
 
     /// A value as it may be shown.
     fn show(&mut self, text: &str) -> String {
-        let kind = self.value.take().unwrap_or(self.around());
+        let has_key = self.value.is_some();
+        let kind = match (self.value.take(), self.around()) {
+            (Some(Kind::Plain | Kind::Words | Kind::Url), _)
+            | (None, Kind::Plain | Kind::Words | Kind::Url)
+                if self.grammar == Grammar::Broken =>
+            {
+                Kind::Unknown
+            }
+            (Some(kind), _) => kind,
+            // Half a pair: its key may have said what nobody can tell any more.
+            (None, Kind::Plain) if text.contains(['"', '=', ':']) => Kind::Unknown,
+            (None, _) if text.contains('"') => Kind::Unknown,
+            (None, around) => around,
+        };
         match kind {
             Kind::Variable if kind::is_variable(text) => text.to_owned(),
-            Kind::Hidden | Kind::Auth | Kind::Variable => kind::hidden(text),
+            // `TOKEN=x` in a list names its variable; behind a key all of it is the value.
+            Kind::Hidden | Kind::Auth | Kind::Variable if has_key => kind::hidden(text),
+            Kind::Hidden | Kind::Auth | Kind::Variable => kind::hidden_pair(text),
             Kind::Url => url(text),
             Kind::Words if text.contains(' ') => word(text),
             Kind::Words => self.words.next(text),

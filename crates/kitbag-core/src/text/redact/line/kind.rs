@@ -30,7 +30,7 @@ const HIDDEN: [&str; 6] = ["env", "envs", "environment", "headers", "header", "h
 const WORDS: [&str; 8] = ["command", "cmd", "args", "arg", "argv", "arguments", "script", "instruction"];
 
 /// Keys of configuration files whose values are no secrets by themselves.
-const PLAIN: [&str; 66] = [
+const PLAIN: [&str; 63] = [
     "agent",
     "agents",
     "allow",
@@ -43,7 +43,6 @@ const PLAIN: [&str; 66] = [
     "concurrency",
     "connecttimeout",
     "cwd",
-    "default",
     "deny",
     "describe",
     "description",
@@ -79,9 +78,7 @@ const PLAIN: [&str; 66] = [
     "name",
     "names",
     "path",
-    "payload",
     "peruser",
-    "pin",
     "readonly",
     "rename",
     "required",
@@ -144,15 +141,22 @@ pub(super) fn hidden(text: &str) -> String {
     if text.is_empty() || is_reference(text) {
         return text.to_owned();
     }
-    let pair =
-        text.split_once('=').map(|pair| (pair, "=")).or(text.split_once(": ").map(|pair| (pair, ": ")));
-    match pair {
-        Some(((name, value), mark)) if is_name(name) => {
-            let value = if is_reference(value) { value } else { MASK };
-            format!("{name}{mark}{value}")
-        }
-        _ => MASK.to_owned(),
-    }
+    let is_env = text.split_once('=').is_some_and(|(name, _)| is_variable(name));
+    let pair = if is_env { named(text, "=") } else { named(text, ": ") };
+    pair.unwrap_or_else(|| MASK.to_owned())
+}
+
+/// The same in a list, where `NAME=value` names its variable.
+pub(super) fn hidden_pair(text: &str) -> String {
+    named(text, "=").unwrap_or_else(|| hidden(text))
+}
+
+/// A name that is shown, and its value that is not.
+fn named(text: &str, mark: &str) -> Option<String> {
+    let (name, value) = text.split_once(mark)?;
+    let is_pair = is_name(name) && !value.trim_matches('=').is_empty();
+    let value = if is_reference(value) { value } else { MASK };
+    is_pair.then(|| format!("{name}{mark}{value}"))
 }
 
 /// A name of a variable or header.
@@ -179,7 +183,18 @@ fn is_reference(text: &str) -> bool {
 
 /// A text of which each word is shown that reads like one.
 pub(super) fn sentence(text: &str) -> String {
-    let shown = |word| if is_ordinary(word) || word.contains(MASK) { word } else { MASK };
+    // `TOKEN=***`, `user:***@`: what a mask stands behind, and nothing it was cut out of.
+    let is_masked = |word: &str| {
+        let (before, after) = word.split_once(MASK).unwrap_or((word, ""));
+        let name = before.strip_suffix(['=', ':', '/']);
+        let is_upper = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
+        let is_name = |name: &str| is_ordinary(name) || name.chars().all(is_upper);
+        after.len() < 6 && (before.is_empty() || name.is_some_and(is_name))
+    };
+    let shown = |word: &'_ str| -> String {
+        let is_shown = is_ordinary(word) || word.contains(MASK) && is_masked(word);
+        if is_shown { word.to_owned() } else { MASK.to_owned() }
+    };
     text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
 }
 
