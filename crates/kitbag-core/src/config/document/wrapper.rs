@@ -142,10 +142,12 @@ fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<Container<
 }
 
 fn misspelt(root: &Node) -> Option<(&Pair, &'static str)> {
-    root.map()?.iter().find_map(|pair| {
+    let is_map = |pair: &&Pair| pair.value.map().is_some();
+    root.map()?.iter().filter(is_map).find_map(|pair| {
+        let near = nearest(&pair.key, WRAPPERS)?;
         // Of two with one key the later counts, as everywhere.
-        let pair = root.pair(&pair.key).filter(|pair| pair.value.map().is_some())?;
-        nearest(&pair.key, WRAPPERS).map(|near| (pair, near))
+        let pair = root.pair(&pair.key).filter(is_map)?;
+        Some((pair, near))
     })
 }
 
