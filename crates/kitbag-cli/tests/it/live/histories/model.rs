@@ -18,6 +18,8 @@ pub(super) struct Seen {
     pub(super) is_shared_lost: bool,
     /// The user's own files, by server.
     pub(super) own: BTreeMap<String, Own>,
+    /// Servers with a file of the user's own that cannot be read, and never could before: it may have switched them off.
+    pub(super) own_lost: BTreeSet<String>,
     pub(super) settings: SettingsSeen,
     /// The user's answers, by the place of the entry and the server.
     pub(super) answers: BTreeMap<(Place, String), String>,
@@ -130,6 +132,7 @@ impl Seen {
                 _ => Approve::None,
             },
             closed: self.is_shared_lost
+                || self.own_lost.contains(server)
                 || by_title
                 || rules.all_closed
                 || matches!(rule, Some(ServerRule::Closed(_))),

@@ -168,7 +168,12 @@ impl Scene {
         let none = Seen { is_shared_lost: true, ..Seen::default() };
         let before = before.unwrap_or(&none);
         let Disk { shared, own, settings, answers } = &self.disk;
-        let own = own.iter().filter(|((of, _), _)| of == user).filter_map(|((_, server), file)| {
+        let files = || own.iter().filter(|((of, _), _)| of == user).map(|((_, server), file)| (server, file));
+        let is_lost =
+            |server: &String, file: &Written<Own>| !file.is_whole && !before.own.contains_key(server);
+        let own_lost =
+            files().filter(|(server, file)| is_lost(server, file)).map(|(server, _)| server.clone());
+        let own = files().filter_map(|(server, file)| {
             let says = if file.is_whole { Some(&file.says) } else { before.own.get(server) };
             Some((server.clone(), says?.clone()))
         });
@@ -183,6 +188,7 @@ impl Scene {
             shared: if shared.is_whole { &shared.says } else { &before.shared }.clone(),
             is_shared_lost: !shared.is_whole && before.is_shared_lost,
             own: own.collect(),
+            own_lost: own_lost.collect(),
             settings,
             answers: answers
                 .map(|((_, place, server), answer)| ((*place, server.clone()), answer.clone()))
@@ -209,6 +215,11 @@ pub(super) async fn elsewhere(seen: &Seen) -> (Farm, Kitbag) {
     let user = &seen.user;
     let own =
         seen.own.iter().map(|(server, own)| ((user.clone(), server.clone()), Written::whole(own.clone())));
+    let lost = |server: &String| {
+        let half = Written { says: Own::Switch(false), is_whole: false };
+        ((user.clone(), server.clone()), half)
+    };
+    let own = own.chain(seen.own_lost.iter().map(lost));
     let answers = seen.answers.iter();
     let disk = Disk {
         shared: Written { says: seen.shared.clone(), is_whole: !seen.is_shared_lost },
