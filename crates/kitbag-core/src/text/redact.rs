@@ -13,7 +13,7 @@ pub use words::words;
 pub const MASK: &str = "***";
 
 /// Words in the name of a variable, header, flag or query key that say its value is a secret.
-const NAMES: [&str; 14] = [
+const NAMES: [&str; 13] = [
     "token",
     "secret",
     "password",
@@ -27,7 +27,6 @@ const NAMES: [&str; 14] = [
     "bearer",
     "cookie",
     "signature",
-    "auth",
 ];
 
 /// How well-known secrets begin.
@@ -63,7 +62,12 @@ pub fn names_secret(name: &str) -> bool {
             "key" | "keys" | "pass" | "pwd" | "pat" | "dsn" | "sig" | "jwt" | "otp" | "pin"
         )
     };
-    parts.any(part) || folded.ends_with("apikey") || NAMES.iter().any(|word| folded.contains(word))
+    // `X-Auth` and `basicAuth`, and neither `author` nor `unauthorized`.
+    let names_auth = folded.match_indices("auth").any(|(at, _)| !folded[at..].starts_with("author"));
+    parts.any(part)
+        || names_auth
+        || folded.ends_with("apikey")
+        || NAMES.iter().any(|word| folded.contains(word))
 }
 
 /// Whether a text looks like a secret wherever it stands: a well-known beginning, or a long run of mixed

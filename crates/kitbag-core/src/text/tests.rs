@@ -29,10 +29,13 @@ fn secrets_by_name() {
         "db-password",
         "key",
         "AWS_SECRET_ACCESS_KEY",
+        "X-Auth",
+        "basicAuth",
+        "author_auth",
     ] {
         assert!(names_secret(name), "{name}");
     }
-    for name in ["PATH", "DEBUG", "keyboard", "monkey", "region", "LOG_LEVEL"] {
+    for name in ["PATH", "DEBUG", "keyboard", "monkey", "region", "LOG_LEVEL", "author", "Unauthorized"] {
         assert!(!names_secret(name), "{name}");
     }
 }
@@ -150,6 +153,7 @@ fn f21_a_line_is_read_with_those_before_it() {
 #[test]
 fn f21_prose_about_secrets_stays() {
     let check = |text: &str, want: &str| assert_eq!(redact_log(text), want, "{text}");
+    check("answered 401 Unauthorized: invalid_token", "answered 401 Unauthorized: invalid_token");
     let same = |text: &str| check(text, text);
     same("no token: run claude mcp add first");
     same("bearer token is missing, see basic usage");
