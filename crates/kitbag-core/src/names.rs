@@ -20,8 +20,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use assign::assign;
 pub(crate) use assign::base32;
+pub use assign::{assign, trim};
 pub use form::{Form, LONGEST as LONGEST_SHOWN, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
 pub use gateways::gateways;
 pub use table::{Pair, Table};

@@ -18,6 +18,7 @@ mod neutral;
 mod pattern;
 mod problem;
 pub(crate) mod refs;
+mod unique;
 
 #[cfg(test)]
 mod tests;
@@ -30,6 +31,7 @@ pub use kinds::property;
 pub use neutral::neutral_schema;
 pub use problem::Problem;
 pub(crate) use problem::kind_of;
+pub use unique::parse_unique;
 
 use crate::model::Limits;
 

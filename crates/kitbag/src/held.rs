@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use kitbag_core::catalog::Names;
-use kitbag_core::names::{Form, Table};
+use kitbag_core::names::{Form, Naming, Table, trim};
 use kitbag_core::{Fault, FaultKind, Place, ServerName, ShownName, ToolName};
 
 use crate::Setup;
@@ -97,12 +97,13 @@ impl NamesFiles {
         HeldNames { shared, own, faults }
     }
 
-    /// Writes names down beside those another process wrote meanwhile; a name once written is not changed.
-    pub(crate) fn save(&self, names: &Names, place: impl Fn(&ServerName) -> Kept) {
+    /// Writes names down beside those another process wrote meanwhile; a name once written is not changed. Of one
+    /// server's no more are kept than the limits say.
+    pub(crate) fn save(&self, names: &Names, most: usize, place: impl Fn(&ServerName) -> Kept) {
         let Ok(lock) = registry::lock(&self.folders) else { return };
-        save(&lock, &self.shared, names, |server| place(server) == Kept::Shared);
+        save(&lock, &self.shared, names, most, |server| place(server) == Kept::Shared);
         if let Some(own) = &self.own {
-            save(&lock, own, names, |server| place(server) == Kept::Own);
+            save(&lock, own, names, most, |server| place(server) == Kept::Own);
         }
     }
 
@@ -186,7 +187,13 @@ fn read_rows(file: &Path) -> Result<Rows, String> {
 }
 
 /// What cannot be read is left alone, and what cannot be written is given anew next time.
-fn save(lock: &registry::Lock, file: &Path, names: &Names, belongs: impl Fn(&ServerName) -> bool) {
+fn save(
+    lock: &registry::Lock,
+    file: &Path,
+    names: &Names,
+    most: usize,
+    belongs: impl Fn(&ServerName) -> bool,
+) {
     let Ok(opened) = lock.open(file) else { return };
     let Ok(before) = read_rows(file) else { return };
     let mut rows = before.clone();
@@ -194,10 +201,20 @@ fn save(lock: &registry::Lock, file: &Path, names: &Names, belongs: impl Fn(&Ser
         let row = |(server, tool, name): (&ServerName, &ToolName, &ShownName)| {
             (server.to_string(), tool.to_string(), name.to_string())
         };
-        let ours = names.table(form).iter().filter(|(server, ..)| belongs(server)).map(row);
+        let ours = || names.table(form).iter().filter(|(server, ..)| belongs(server));
         let theirs = rows.remove(form.as_str()).unwrap_or_default();
         // What was written first holds; rows that contradict it are left out.
-        let (table, _) = Table::from_rows(theirs.into_iter().chain(ours));
+        let (mut table, _) = Table::from_rows(theirs.into_iter().chain(ours().map(row)));
+        let mut used: BTreeMap<&ServerName, BTreeSet<&ToolName>> = BTreeMap::new();
+        for (server, tool, _) in ours() {
+            used.entry(server).or_default().insert(tool);
+        }
+        let naming = Naming::new(form).keeping(most);
+        for (server, tools) in used {
+            // What nobody here uses goes first.
+            trim(&mut table, server, &tools, &naming);
+            trim(&mut table, server, &BTreeSet::new(), &naming);
+        }
         rows.insert(form.as_str().to_owned(), table.iter().map(row).collect());
     }
     let ours = names.gateways().iter().filter(|(server, _)| belongs(server));

@@ -88,8 +88,8 @@ struct Inner {
     roster: Arc<Roster>,
     /// None for a run of only some servers: it decides nothing.
     names: Option<Arc<NamesKeeper>>,
-    /// What is wrong with the files of names.
-    names_faults: Vec<Fault>,
+    /// What is wrong with the files of names, and with local tools.
+    opening_faults: Vec<Fault>,
     views: Views,
     presentations: Presentations,
     locals: BTreeMap<String, LocalTool>,
@@ -133,7 +133,7 @@ impl Kitbag {
         let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
         let results = Results::new(&setup.folders.state, limits.into());
         let read_on = crate::execute::read_result(&results);
-        let locals = options.local.iter().cloned().chain([read_on]);
+        let (locals, twice) = by_name([read_on].into_iter().chain(options.local.iter().cloned()));
         let held = NamesFiles::of(&setup).map(|files| files.load()).unwrap_or_default();
         let tasks = TaskTracker::new();
         let nothing = Arc::new(World::empty(setup.clone(), context));
@@ -145,10 +145,10 @@ impl Kitbag {
             user: setup.user.clone(),
             roster,
             names,
-            names_faults: held.faults,
+            opening_faults: held.faults.into_iter().chain(twice).collect(),
             views: Views::default(),
             presentations: Presentations::default(),
-            locals: locals.map(|tool| (tool.name().to_owned(), tool)).collect(),
+            locals,
             results,
             records: Records::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
@@ -271,8 +271,10 @@ impl Kitbag {
                 Fault { stage: Stage::Catalog, ..fault.of(&part.server) }
             })
         });
-        let read = now.world.faults.iter().chain(&self.0.names_faults).cloned();
-        away.chain(rejected).chain(read).collect()
+        let full = now.snapshot.parts().filter(|part| now.snapshot.names().is_full(&part.server));
+        let full = full.map(|part| names_are_full(&part.server, now.world.limits.names));
+        let read = now.world.faults.iter().chain(&self.0.opening_faults).cloned();
+        away.chain(rejected).chain(full).chain(read).collect()
     }
 
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is
@@ -368,6 +370,29 @@ fn context(setup: &Setup, options: &Options) -> LinkContext {
     let answers: Vec<Ask> = options.answers.iter().chain(responder).copied().collect();
     let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
     LinkContext::new(setup.env(), &setup.folders, launcher, Offers::of(&answers))
+}
+
+/// Local tools by name. Of two with one name the first is registered, and the other is told.
+fn by_name(tools: impl Iterator<Item = LocalTool>) -> (BTreeMap<String, LocalTool>, Vec<Fault>) {
+    let (mut all, mut faults) = (BTreeMap::new(), Vec::new());
+    for tool in tools {
+        let name = tool.name().to_owned();
+        if all.contains_key(&name) {
+            let message = format!("a local tool called {name:?} is registered already; the second is not");
+            let fault = Fault::error(FaultKind::Duplicate, message).hint("give it another name");
+            faults.push(Fault { stage: Stage::Catalog, ..fault });
+        } else {
+            all.insert(name, tool);
+        }
+    }
+    (all, faults)
+}
+
+fn names_are_full(server: &ServerName, most: usize) -> Fault {
+    let message = format!("{most} names are kept for its tools; new tools get a name with a hash");
+    let fault = Fault::warning(FaultKind::TooLarge, message).of(server);
+    let fault = fault.hint("kitbag names free NAME, for tools that are gone, or [limits] names");
+    Fault { stage: Stage::Catalog, ..fault }
 }
 
 fn why(status: &Status) -> String {

@@ -395,10 +395,13 @@ impl Switch {
     /// The tools there are from now on.
     fn snapshot(&self, now: &Now, naming: &mut Naming) -> Snapshot {
         let mut snapshot = Snapshot::clone(&now.snapshot);
-        let is_named = now.world.local == self.world.local && now.world.reserved == self.world.reserved;
+        let is_named = now.world.local == self.world.local
+            && now.world.reserved == self.world.reserved
+            && now.world.limits.names == self.world.limits.names;
         if !is_named || snapshot.part(&self.world.local).is_none() {
             let named = |names: &Names| {
-                names.with_local(self.world.local.clone()).with_reserved(self.world.reserved.clone())
+                let names = names.with_local(self.world.local.clone()).keeping(self.world.limits.names);
+                names.with_reserved(self.world.reserved.clone())
             };
             naming.held = named(&naming.held);
             snapshot = snapshot.with_names(named(snapshot.names()));

@@ -81,7 +81,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let hide = if args.show_secrets { Hide::default() } else { Hide::of(&kit) };
         let outcome = once(context, &kit, &user, args, base, &hide).await;
         let exit = match outcome {
-            Ok(result) => result::show(context, &result, &folder, &hide),
+            Ok(result) => result::show(context, &result, &folder, &hide, kit.limits().files),
             Err(failure) => Err(failure),
         };
         kit.close().await;

@@ -16,7 +16,8 @@ Examples:
   kitbag names free --removed        names of servers that are no longer configured
 
 A name is kept for its tool for ever, with the configuration (names.json), so that prompts and
-scripts stay valid. Freed names are given anew at the next start.";
+scripts stay valid. Freed names are given anew at the next start. A server for which as many names
+are kept as the limit `names` says gets names with a hash for new tools.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

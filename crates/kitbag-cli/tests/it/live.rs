@@ -4,6 +4,7 @@ mod farm;
 mod hosted;
 
 mod asks;
+mod bounds;
 mod calls;
 mod catalog;
 mod cli_call;

@@ -4,10 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, assign, gateways};
+use crate::Limits;
+use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign, gateways, trim};
 
-/// The names of all tools that were ever seen, in each form. A name once given is never given to another.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The names of all tools that were ever seen, in each form. A name that is kept is never given to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     full: Table,
     short: Table,
@@ -15,12 +16,32 @@ pub struct Names {
     reserved: Arc<BTreeSet<ShownName>>,
     local: Option<ServerName>,
     gateways: Arc<BTreeMap<ServerName, ShownName>>,
+    /// How many are kept for one server.
+    most: usize,
+}
+
+impl Default for Names {
+    fn default() -> Self {
+        Self::new(Table::default(), Table::default(), Table::default(), BTreeSet::new())
+    }
 }
 
 impl Names {
     /// Names given earlier, and those that operators keep for particular tools.
     pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
-        Self { full, short, bare, reserved: Arc::new(reserved), local: None, gateways: Arc::default() }
+        let (reserved, gateways, most) = (Arc::new(reserved), Arc::default(), Limits::default().names);
+        Self { full, short, bare, reserved, local: None, gateways, most }
+    }
+
+    /// The same where so many names are kept for the tools of one server. Names that were given stay.
+    #[must_use]
+    pub fn keeping(&self, most: usize) -> Self {
+        Self { most, ..self.clone() }
+    }
+
+    /// Whether new tools of a server get names with a hash, because as many names as are kept for it are taken.
+    pub fn is_full(&self, server: &ServerName) -> bool {
+        self.most <= self.full.count(server)
     }
 
     /// The same where local tools stand under this name. They go by their own names, so they take none of the
@@ -82,25 +103,25 @@ impl Names {
         }
     }
 
-    /// The same with names for these pairs too. A pair that has a name keeps it.
+    /// The same with names for the tools of some servers, which list these and no others. A pair that has a name
+    /// keeps it, and loses it only where more are kept than may be.
     pub(super) fn with(&self, pairs: &[Pair]) -> Self {
         if pairs.is_empty() {
             return self.clone();
         }
+        let mut listed: BTreeMap<&ServerName, BTreeSet<&ToolName>> = BTreeMap::new();
+        for (server, tool) in pairs {
+            listed.entry(server).or_default().insert(tool);
+        }
         let next = |form: Form| {
             let kept = self.reserved.iter().chain(self.gateways.values()).cloned().collect();
-            let naming = Naming::new(form).reserving(kept);
+            let naming = Naming::new(form).reserving(kept).keeping(self.most);
             let takes = |(server, _): &&Pair| form == Form::Full || Some(server) != self.local.as_ref();
-            assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming)
+            let mut table = assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming);
+            listed.iter().for_each(|(server, tools)| trim(&mut table, server, tools, &naming));
+            table
         };
-        Self {
-            full: next(Form::Full),
-            short: next(Form::Short),
-            bare: next(Form::Bare),
-            reserved: self.reserved.clone(),
-            local: self.local.clone(),
-            gateways: self.gateways.clone(),
-        }
+        Self { full: next(Form::Full), short: next(Form::Short), bare: next(Form::Bare), ..self.clone() }
     }
 }
 

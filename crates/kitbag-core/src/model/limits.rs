@@ -122,6 +122,7 @@ limits! {
     rounds: Items = 10, "times one call may ask in return";
     pages: Items = 100, "pages of one tool list";
     tools: Items = 5_000, "tools of one server";
+    names: Items = 20_000, "names kept for the tools of one server; more are names with a hash, kept while they are listed";
     cursor: Bytes = 64 << 10, "the cursor of a page";
     stderr: Bytes = 64 << 10, "the last of a server's stderr, kept in memory";
     log: Bytes = 1 << 20, "the log file of one server";
@@ -133,6 +134,7 @@ limits! {
     blocks: Items = 10_000, "pieces of content in one result; one with more is handed over as text";
     remarks: Items = 20, "remarks about one result; more are counted";
     error: Bytes = 8 << 10, "the words of one error of a server";
+    files: Items = 1_000, "files that `kitbag call` saves of one result";
     schema_nodes: Items = 20_000, "values in the schema of one tool";
     schema_bytes: Bytes = 1 << 20, "text in the schema of one tool";
     schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";

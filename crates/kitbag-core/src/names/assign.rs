@@ -4,10 +4,15 @@
 //! name that was given is never given to another pair; of new pairs that want the same name none gets it
 //! plain. So names are distinct, do not depend on the order of arrival, and a new server never renames the
 //! tools of another.
+//!
+//! For one server only so many names are kept. A list that does not fit beside them is named with hashes: such a
+//! name is made of its pair alone, so it can be forgotten and given again. Plain names are never forgotten.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{Naming, Pair, ShownName, Table};
+use super::{Naming, Pair, ServerName, ShownName, Table, ToolName};
 
 #[cfg(test)]
 mod tests;
@@ -22,11 +27,12 @@ pub fn assign(held: &Table, pairs: impl IntoIterator<Item = Pair>, naming: &Nami
     let mut wishes: Vec<(String, Pair)> = new.map(|pair| (naming.form().plain(&pair), pair)).collect();
     wishes.sort_unstable();
     wishes.dedup();
+    let full = without_room(held, &wishes, naming);
     let mut table = held.clone();
     let mut denied: Vec<&(String, Pair)> = Vec::new();
     for alike in wishes.chunk_by(|a, b| a.0 == b.0) {
         match alike {
-            [(plain, pair)] if naming.takes(plain) && !held.has(plain) => {
+            [(plain, pair)] if naming.takes(plain) && !held.has(plain) && !full.contains(&pair.0) => {
                 table.give(pair.clone(), ShownName(plain.as_str().into()));
             }
             _ => denied.extend(alike),
@@ -38,6 +44,34 @@ pub fn assign(held: &Table, pairs: impl IntoIterator<Item = Pair>, naming: &Nami
         table.give(pair.clone(), name);
     }
     table
+}
+
+/// Servers whose new tools would have more names than are kept.
+fn without_room(held: &Table, new: &[(String, Pair)], naming: &Naming) -> BTreeSet<ServerName> {
+    let mut counts: BTreeMap<&ServerName, usize> = BTreeMap::new();
+    for (_, (server, _)) in new {
+        *counts.entry(server).or_default() += 1;
+    }
+    let is_full = |(server, new): &(&ServerName, usize)| naming.most() < held.count(server) + new;
+    counts.into_iter().filter(is_full).map(|(server, _)| server.clone()).collect()
+}
+
+/// Lets names go that one server has beyond those that are kept: of tools it no longer lists, and only such as would
+/// be given again.
+pub fn trim(table: &mut Table, server: &ServerName, listed: &BTreeSet<&ToolName>, naming: &Naming) {
+    let beyond = table.count(server).saturating_sub(naming.most());
+    if beyond == 0 {
+        return;
+    }
+    let goes = |(tool, name): &(&ToolName, &ShownName)| {
+        let plain = || naming.form().plain(&(server.clone(), (*tool).clone()));
+        !listed.contains(*tool) && name.as_str() != plain()
+    };
+    let goes = table.of(server).filter(goes).take(beyond);
+    let goes: Vec<(ToolName, ShownName)> = goes.map(|(tool, name)| (tool.clone(), name.clone())).collect();
+    for (tool, name) in goes {
+        table.free(server, &tool, &name);
+    }
 }
 
 /// The plain name, cut, with a piece of the pair's own hash; more rounds only if even that is taken.

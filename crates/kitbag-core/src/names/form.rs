@@ -76,6 +76,7 @@ pub struct Naming {
     form: Form,
     longest: usize,
     reserved: BTreeSet<ShownName>,
+    most: usize,
 }
 
 impl Default for Naming {
@@ -87,7 +88,7 @@ impl Default for Naming {
 impl Naming {
     /// Names of this form, as long as every provider takes them.
     pub fn new(form: Form) -> Self {
-        Self { form, longest: LONGEST, reserved: BTreeSet::new() }
+        Self { form, longest: LONGEST, reserved: BTreeSet::new(), most: usize::MAX }
     }
 
     /// The same within fewer characters: [`LONGEST`] less what the host will prepend. More than [`LONGEST`]
@@ -104,6 +105,17 @@ impl Naming {
     /// them: one that holds such a name already keeps it.
     pub fn reserving(self, reserved: BTreeSet<ShownName>) -> Self {
         Self { reserved, ..self }
+    }
+
+    /// The same with at most so many names kept for one server. What comes beyond gets the name with its hash,
+    /// which is the same whenever it is given, and loses it once it is no longer listed.
+    pub fn keeping(self, most: usize) -> Self {
+        Self { most, ..self }
+    }
+
+    /// The most names that are kept for one server.
+    pub fn most(&self) -> usize {
+        self.most
     }
 
     /// The form of the names.

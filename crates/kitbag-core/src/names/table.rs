@@ -68,6 +68,16 @@ impl Table {
         self.by_pair.0.values().map(|tools| tools.len()).sum()
     }
 
+    /// How many names one server's tools have.
+    pub fn count(&self, server: &ServerName) -> usize {
+        self.by_pair.0.get(server).map_or(0, |tools| tools.len())
+    }
+
+    /// One server's tools and their names, in order.
+    pub(super) fn of(&self, server: &ServerName) -> impl Iterator<Item = (&ToolName, &ShownName)> {
+        self.by_pair.0.get(server).into_iter().flat_map(|tools| tools.iter())
+    }
+
     /// Whether none was.
     pub fn is_empty(&self) -> bool {
         self.by_pair.0.is_empty()
@@ -78,10 +88,15 @@ impl Table {
     pub fn without(&self, is_freed: impl Fn(&ServerName, &ToolName, &ShownName) -> bool) -> Self {
         let mut table = self.clone();
         for (server, tool, name) in self.iter().filter(|(server, tool, name)| is_freed(server, tool, name)) {
-            table.by_pair.remove(server, tool);
-            table.by_name.remove(&leaf(name.as_str()), name);
+            table.free(server, tool, name);
         }
         table
+    }
+
+    /// The name of a pair is free for others.
+    pub(super) fn free(&mut self, server: &ServerName, tool: &ToolName, name: &ShownName) {
+        self.by_pair.remove(server, tool);
+        self.by_name.remove(&leaf(name.as_str()), name);
     }
 
     /// Whether a name was given to anybody.

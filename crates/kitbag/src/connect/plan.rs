@@ -137,7 +137,7 @@ pub(crate) fn log_folder(logs: &Path, owner: Option<&UserId>) -> PathBuf {
 }
 
 /// Rows of the limits that mean nothing to a link: a change of one must not end a server.
-const OF_OTHERS: [&str; 12] = [
+const OF_OTHERS: [&str; 17] = [
     "config_file",
     "config_depth",
     "config_nodes",
@@ -148,6 +148,11 @@ const OF_OTHERS: [&str; 12] = [
     "description",
     "result",
     "result_ttl",
+    "results",
+    "blocks",
+    "remarks",
+    "names",
+    "files",
     "schema_nodes",
     "schema_bytes",
 ];

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use kitbag_core::schema::{Coercion, coerce};
+use kitbag_core::schema::{Coercion, coerce, parse_unique};
 use kitbag_core::shape::{Shown, restore, restore_text};
 use kitbag_core::{ErrorKind, Limits};
 use serde_json::value::RawValue;
@@ -65,16 +65,18 @@ fn parse(text: &str) -> Result<(Value, Option<Cow<'_, str>>), Failure> {
     if text.trim().is_empty() {
         return Ok((Value::Object(Map::new()), None));
     }
-    let parsed = serde_json::from_str(text).map_err(|error| {
+    // What is checked must be what its server reads, whichever of two equal keys that would take.
+    let invalid = |error: serde_json::Error| {
         Failure::new(ErrorKind::InvalidArguments, format!("the arguments are not valid JSON: {error}"))
-    })?;
+    };
+    let parsed = parse_unique(text).map_err(invalid)?;
     Ok(match parsed {
         Value::Object(_) => (parsed, Some(text.into())),
         Value::Null => (Value::Object(Map::new()), None),
         Value::String(inner) if inner.trim().is_empty() => (Value::Object(Map::new()), None),
         // An object written as text, as some models do.
         Value::String(inner) => match serde_json::from_str(&inner) {
-            Ok(Value::Object(fields)) => (Value::Object(fields), Some(inner.into())),
+            Ok(Value::Object(_)) => (parse_unique(&inner).map_err(invalid)?, Some(inner.into())),
             Ok(other) => (other, None),
             Err(_) => (Value::String(inner), None),
         },

@@ -1,6 +1,8 @@
 //! From what a server answered to content with types. What is odd is brought into shape; what is broken is
 //! kept as it is and said.
 
+use std::collections::HashSet;
+
 use base64::Engine as _;
 use kitbag_core::text::{Redactor, neutral, visible};
 use kitbag_core::{ErrorKind, Limits};
@@ -237,10 +239,11 @@ fn broken(block: &Block) -> Option<String> {
 
 /// Binary content that stands in the structured content a second time is left out there.
 fn without_copies(value: Value, content: &[Block]) -> Value {
-    let data: Vec<&str> = content.iter().filter_map(Block::data).filter(|data| 64 <= data.len()).collect();
-    fn walk(value: Value, data: &[&str]) -> Value {
+    let data: HashSet<&str> =
+        content.iter().filter_map(Block::data).filter(|data| 64 <= data.len()).collect();
+    fn walk(value: Value, data: &HashSet<&str>) -> Value {
         match value {
-            Value::String(text) if data.contains(&text.as_str()) => {
+            Value::String(text) if data.contains(text.as_str()) => {
                 format!("[{} bytes of base64, see content]", text.len()).into()
             }
             Value::Array(items) => items.into_iter().map(|item| walk(item, data)).collect(),

@@ -171,6 +171,10 @@ impl Results {
                 kept.push((then, size, file));
             }
         }
+        if most < bytes {
+            // It would take the place of all others and still find no room.
+            return false;
+        }
         if most < all {
             kept.sort_by_key(|(then, ..)| *then);
         }

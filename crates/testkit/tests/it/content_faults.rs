@@ -180,7 +180,7 @@ fn c10_results() {
 
 #[test]
 fn content_faults_leave_the_good_tools_callable_and_have_pages() {
-    for spec in ["c02", "c03", "c05", "c06", "c07", "c08", "c09", "c10", "c15"] {
+    for spec in ["c02", "c03", "c05", "c06", "c07", "c08", "c09", "c10", "c15", "c16"] {
         let mut peer = Peer::legacy(&["--fault", spec, "--page", "1"]);
         assert_eq!(text(&peer.call("add", json!({ "a": 1, "b": 2 }))), "3", "{spec}");
         let page = peer.request("tools/list", json!({}))["result"].take();

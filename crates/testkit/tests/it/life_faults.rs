@@ -14,7 +14,7 @@ fn every_label_is_listed_and_unknown_ones_are_refused() {
     let listed = command(&["--list-faults"]).output().unwrap();
     let listed = String::from_utf8(listed.stdout).unwrap();
     let labels: Vec<_> = listed.lines().map(|line| line[..3].to_owned()).collect();
-    let content = ["c02", "c03", "c05", "c06", "c07", "c08", "c09", "c10", "c15"].map(str::to_owned);
+    let content = ["c02", "c03", "c05", "c06", "c07", "c08", "c09", "c10", "c15", "c16"].map(str::to_owned);
     let wire = (1..=31).map(|number| format!("s{number:02}"));
     assert_eq!(labels, content.into_iter().chain(wire).collect::<Vec<_>>());
     for wrong in [&["--fault", "s99"], &["--fault", "s05:loud"], &["--cut", "never:kill"], &["--era", "old"]]

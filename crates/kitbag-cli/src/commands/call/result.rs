@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
+use kitbag::ErrorKind;
 use kitbag::execute::{Block, CallResult, READ_RESULT};
 use kitbag::text::visible;
-use kitbag::{ErrorKind, Fault, FaultKind, Stage};
 use serde_json::{Value, json};
 
 use super::Hide;
-use super::save::Folder;
+use super::save::{Folder, Saved, Saving};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::terminal::readable;
@@ -19,25 +19,29 @@ pub(super) fn show(
     received: &CallResult,
     folder: &Folder,
     hide: &Hide,
+    files: usize,
 ) -> Result<Exit, Failure> {
-    let mut unsaved = Vec::new();
+    let mut saving = Saving::new(folder, received, files);
     let result = &hide.result(received);
     if context.global.json {
-        let saved =
-            if folder.is_asked_for { save_all(received, folder, hide, &mut unsaved) } else { Vec::new() };
-        context.print_json(&as_json(result, &saved));
+        if folder.is_asked_for {
+            for (mime, bytes) in received.content.iter().filter_map(Block::bytes) {
+                saving.save(&mime, &hide.bytes(bytes));
+            }
+        }
+        context.print_json(&as_json(result, &saving.saved));
     } else {
         for (block, received) in result.content.iter().zip(&received.content) {
             // Taken from what was received: with a mask in it, base64 is none any more.
             let file = received.bytes().map(|(mime, bytes)| (mime, hide.bytes(bytes)));
-            let text = lines(result, block, file, folder, &mut unsaved);
-            context.print(text);
+            context.print(lines(block, file, &mut saving));
         }
         if let (true, Some(structured)) = (result.content.is_empty(), &result.structured) {
             context.print_json(structured);
         }
         say_more(context, result);
     }
+    let unsaved = saving.faults();
     context.faults(&unsaved);
     Ok(match (result.is_error, unsaved.is_empty()) {
         (true, _) => Exit::ToolError,
@@ -47,13 +51,7 @@ pub(super) fn show(
 }
 
 /// One block as lines.
-fn lines(
-    result: &CallResult,
-    block: &Block,
-    file: Option<(String, Vec<u8>)>,
-    folder: &Folder,
-    unsaved: &mut Vec<Fault>,
-) -> String {
+fn lines(block: &Block, file: Option<(String, Vec<u8>)>, saving: &mut Saving<'_>) -> String {
     let value = block.as_value();
     let word = |value: &Value, key: &str| value[key].as_str().map(visible);
     if let Some(text) = block.as_text() {
@@ -61,19 +59,14 @@ fn lines(
     }
     let kind = visible(block.kind());
     if let Some((mime, bytes)) = file {
-        return match folder.save(&result.meta.tool, &mime, &bytes) {
-            Ok(file) => {
-                format!(
-                    "[{kind}] {} ({}, {} bytes)\n",
-                    visible(&file.to_string_lossy()),
-                    visible(&mime),
-                    bytes.len()
-                )
+        return match saving.save(&mime, &bytes) {
+            Saved::At(file) => {
+                let (file, mime) = (visible(&file.to_string_lossy()), visible(&mime));
+                format!("[{kind}] {file} ({mime}, {} bytes)\n", bytes.len())
             }
-            Err(error) => {
-                unsaved.push(not_saved(result, &error));
-                format!("[{kind}] not saved\n")
-            }
+            Saved::Failed => format!("[{kind}] not saved\n"),
+            // Told once, at the end.
+            Saved::Beyond => String::new(),
         };
     }
     match block.kind() {
@@ -90,23 +83,6 @@ fn lines(
         "image" | "audio" => format!("[{kind}] cannot be read\n"),
         _ => format!("[{kind}] {}\n", crate::json::line(value)),
     }
-}
-
-fn save_all(result: &CallResult, folder: &Folder, hide: &Hide, unsaved: &mut Vec<Fault>) -> Vec<PathBuf> {
-    let mut saved = Vec::new();
-    for (mime, bytes) in result.content.iter().filter_map(Block::bytes) {
-        match folder.save(&result.meta.tool, &mime, &hide.bytes(bytes)) {
-            Ok(file) => saved.push(file),
-            Err(error) => unsaved.push(not_saved(result, &error)),
-        }
-    }
-    saved
-}
-
-fn not_saved(result: &CallResult, error: &std::io::Error) -> Fault {
-    let message = format!("a file in the result of {} cannot be saved: {error}", result.meta.tool);
-    let fault = Fault::error(FaultKind::Unreadable, message).hint("--save DIR");
-    Fault { stage: Stage::Execute, ..fault.of(&result.meta.server) }
 }
 
 /// How to get the rest, and what was odd.

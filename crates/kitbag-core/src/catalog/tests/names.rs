@@ -131,3 +131,50 @@ proptest! {
         }
     }
 }
+
+/// A server that calls its tools otherwise each time it lists them.
+#[test]
+fn f18_names_of_one_server_do_not_grow_for_ever() {
+    let most = 20;
+    let held = Names::default().keeping(most);
+    let tools = |round: usize| -> Vec<String> { (0..8).map(|n| format!("r{round}_t{n}")).collect() };
+    let list = |snapshot: &Snapshot, round: usize| {
+        let tools = tools(round);
+        snapshot.with(part("a", &tools.iter().map(String::as_str).collect::<Vec<_>>())).unwrap()
+    };
+    let name = |names: &Names, tool: &str, form| {
+        names.table(form).name(&server("a"), &ToolName::parse(tool).unwrap()).map(ToString::to_string)
+    };
+    let mut snapshot = list(&Snapshot::new(held.clone()), 0);
+    let first = snapshot.names().clone();
+    snapshot = snapshot.with(part("b", &["r0_t0", "x"])).unwrap();
+    let mut past = None;
+    for round in 1..100 {
+        snapshot = list(&snapshot, round);
+        for form in Form::ALL {
+            let table = snapshot.names().table(form);
+            assert!(table.count(&server("a")) <= most + 8, "{form:?} {round}: {}", table.len());
+            // Listed is named, and one name is one tool's.
+            let names: BTreeSet<String> =
+                tools(round).iter().map(|tool| name(snapshot.names(), tool, form).unwrap()).collect();
+            assert_eq!(names.len(), 8);
+        }
+        if round == 50 {
+            past = name(snapshot.names(), "r50_t3", Form::Full);
+        }
+    }
+    assert!(snapshot.names().is_full(&server("a")) && !snapshot.names().is_full(&server("b")));
+    // What was given plainly is kept, whatever came since.
+    for form in Form::ALL {
+        assert_eq!(name(snapshot.names(), "r0_t0", form), name(&first, "r0_t0", form));
+        assert_eq!(snapshot.names().table(form).count(&server("b")), 2);
+    }
+    // What was let go comes back under the name it had.
+    let past = past.unwrap();
+    assert!(past.starts_with("mcp_a_r50_t3_"), "{past}");
+    assert_eq!(name(snapshot.names(), "r50_t3", Form::Full), None);
+    assert_eq!(name(list(&snapshot, 50).names(), "r50_t3", Form::Full), Some(past));
+    // The same while servers start: as if all came at once.
+    let renamed = list(&snapshot, 50).renamed(&held).unwrap();
+    assert_eq!(renamed.names().table(Form::Full).count(&server("a")), 8);
+}

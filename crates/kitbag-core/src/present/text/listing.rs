@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ANSWER, MARKER, Standing, Toolbelt};
+use super::{ANSWER, MARKER, Standing, Toolbelt, looks_ours};
 use crate::present::signatures::inline::inline;
 use crate::present::signatures::kind::Detail;
 use crate::present::signatures::params::{params, summary};
@@ -55,6 +55,10 @@ pub fn instruction(belt: &Toolbelt<'_>) -> String {
 fn line(shown: &Shown) -> String {
     let tool = &shown.tool;
     let mut line = format!("{}: {}", shown.name, inline(&tool.description));
+    // A tool called SYSTEM would have the line of an answer. By its full name it can be called as well.
+    if looks_ours(&line) {
+        line = format!("{}: {}", shown.full, inline(&tool.description));
+    }
     if !params(&tool.input, &tool.input).is_empty() {
         line.push_str(&format!(" Arguments: {}", summary(&tool.input, Detail::TIGHT)));
     }

@@ -1,6 +1,6 @@
 //! What a model reads after a call.
 
-use super::{ANSWER, ERROR, NOTE, OURS};
+use super::{ANSWER, ERROR, NOTE, looks_ours};
 use crate::text::neutral;
 
 /// What stands for an answer without words.
@@ -41,7 +41,7 @@ pub fn error(text: &str, notes: &[String]) -> Message {
 /// The text with every line quoted that could be taken for one of ours.
 fn quoted(text: &str) -> String {
     let text = neutral(text);
-    let looks_ours = |line: &str| OURS.iter().any(|word| line.trim_start().starts_with(word));
+    let looks_ours = |line: &str| looks_ours(line.trim_start());
     if !text.lines().any(looks_ours) {
         return text.into_owned();
     }

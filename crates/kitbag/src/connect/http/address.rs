@@ -65,20 +65,44 @@ impl Address {
 /// Says of an address that is about to be dialled why it must not be.
 pub(crate) type DialCheck = fn(IpAddr) -> Result<(), &'static str>;
 
-/// What nobody's server is at: many hosts at once, and the place where clouds hand out credentials.
+/// What nobody's server is at: many hosts at once, and the addresses without a router (link-local), among them the
+/// place where clouds hand out credentials.
 pub(crate) fn usual(ip: IpAddr) -> Result<(), &'static str> {
-    const METADATA: [IpAddr; 2] = [
-        IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)),
-        IpAddr::V6(Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254)),
+    /// Where clouds hand out credentials beyond the link-local range.
+    const METADATA: [Ipv6Addr; 2] = [
+        Ipv6Addr::new(0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254),
+        Ipv6Addr::new(0xfd20, 0xce, 0, 0, 0, 0, 0, 0x254),
     ];
     let ip = ip.to_canonical();
     if ip.is_multicast() || ip == IpAddr::V4(Ipv4Addr::BROADCAST) {
         return Err("is an address of many hosts");
     }
-    if METADATA.contains(&ip) {
+    let (is_link_local, is_metadata) = match ip {
+        IpAddr::V4(v4) => (v4.is_link_local(), false),
+        IpAddr::V6(v6) => {
+            let inside = inner_v4(v6).is_some_and(|v4| v4.is_link_local());
+            (v6.is_unicast_link_local() || inside, METADATA.contains(&v6))
+        }
+    };
+    if is_link_local {
+        return Err("is a link-local address, where clouds hand out credentials");
+    }
+    if is_metadata {
         return Err("is where clouds hand out credentials");
     }
     Ok(())
+}
+
+/// The address of the older kind that a newer one leads to: compatible (`::a.b.c.d`), translated (`64:ff9b::a.b.c.d`,
+/// `::ffff:0:a.b.c.d`) and tunnelled (`2002:abcd::`). Mapped ones are taken apart before.
+fn inner_v4(ip: Ipv6Addr) -> Option<Ipv4Addr> {
+    let [a, b, c, d, e, f, g, h] = ip.segments();
+    let v4 = |high: u16, low: u16| Ipv4Addr::from(u32::from(high) << 16 | u32::from(low));
+    match [a, b, c, d, e, f] {
+        [0, 0, 0, 0, 0, 0] | [0x64, 0xff9b, 0, 0, 0, 0] | [0, 0, 0, 0, 0xffff, 0] => Some(v4(g, h)),
+        [0x2002, high, low, ..] => Some(v4(high, low)),
+        _ => None,
+    }
 }
 
 /// An address that must not be dialled.

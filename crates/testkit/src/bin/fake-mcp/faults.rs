@@ -14,6 +14,7 @@ use crate::wire::Request;
 
 mod asks;
 mod broken;
+mod bulk;
 mod catalog;
 mod hidden;
 mod http_delivery;
@@ -116,7 +117,7 @@ const PIPES_ONLY: &[&str] = &["s06", "s10", "s11", "s12", "s31"];
 
 /// What can go wrong on this wire.
 fn entries(wire: Wire) -> Vec<&'static Entry> {
-    let families: [&[Entry]; 20] = [
+    let families: [&[Entry]; 21] = [
         noise::FAULTS,
         size::FAULTS,
         stderr::FAULTS,
@@ -133,6 +134,7 @@ fn entries(wire: Wire) -> Vec<&'static Entry> {
         schemas::FAULTS,
         results::FAULTS,
         refresh::FAULTS,
+        bulk::FAULTS,
         http_delivery::FAULTS,
         http_refusals::FAULTS,
         http_lists::FAULTS,

@@ -49,6 +49,59 @@ fn some_addresses_are_nobodys() {
     }
 }
 
+/// Containers get their credentials from 169.254.170.2, others from other hosts of that range.
+#[test]
+fn f26_no_link_local_address_is_dialled_however_it_is_written() {
+    let refused = |host: &str| {
+        let address = Address::parse(&format!("http://{host}/")).unwrap();
+        check_literal(&address.url, usual).is_err()
+    };
+    for host in [
+        "169.254.0.0",
+        "169.254.0.1",
+        "169.254.170.2",
+        "169.254.255.255",
+        "0xa9fe0001",
+        "0251.0376.0.1",
+        "2851995649",
+        "169.254.1",
+        "169.16646144",
+        "[::ffff:169.254.170.2]",
+        "[::ffff:a9fe:aa02]",
+        "[::169.254.170.2]",
+        "[64:ff9b::169.254.170.2]",
+        "[::ffff:0:169.254.170.2]",
+        "[2002:a9fe:aa02::1]",
+        "[fe80::1]",
+        "[fe80:0:0:0:1234::1]",
+        "[febf:ffff::1]",
+        "[fd00:ec2::254]",
+        "[fd20:ce::254]",
+        "[ff02::1]",
+        "255.255.255.255",
+    ] {
+        assert!(refused(host), "{host}");
+    }
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "0.0.0.0",
+        "169.253.255.255",
+        "169.255.0.0",
+        "192.168.0.1",
+        "100.64.0.1",
+        "[fec0::1]",
+        "[fd00::1]",
+        "[64:ff9b::8.8.8.8]",
+        "[2002:808:808::1]",
+        "[2001:db8::a9fe:aa02]",
+    ] {
+        assert!(!refused(host), "{host}");
+    }
+}
+
 #[tokio::test]
 async fn a_name_is_checked_when_it_is_dialled() {
     let address = Address::parse("http://localhost:1/").unwrap();
