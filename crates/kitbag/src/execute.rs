@@ -139,7 +139,7 @@ impl CallResult {
     /// What a model is given: the content, or the structured content when there is no other.
     pub fn for_model(&self) -> Vec<Block> {
         match (&self.structured, self.content.is_empty()) {
-            (Some(structured), true) => vec![Block::text(convert::neutral_value(structured).to_string())],
+            (Some(structured), true) => vec![Block::text(convert::neutral_json(structured))],
             _ => self.content.iter().map(Block::neutral).collect(),
         }
     }

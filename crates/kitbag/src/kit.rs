@@ -1,6 +1,7 @@
 //! The handle everything goes through: servers opened, tools listed, calls made, all of it ended.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -376,13 +377,17 @@ fn context(setup: &Setup, options: &Options) -> LinkContext {
 fn by_name(tools: impl Iterator<Item = LocalTool>) -> (BTreeMap<String, LocalTool>, Vec<Fault>) {
     let (mut all, mut faults) = (BTreeMap::new(), Vec::new());
     for tool in tools {
-        let name = tool.name().to_owned();
-        if all.contains_key(&name) {
-            let message = format!("a local tool called {name:?} is registered already; the second is not");
-            let fault = Fault::error(FaultKind::Duplicate, message).hint("give it another name");
-            faults.push(Fault { stage: Stage::Catalog, ..fault });
-        } else {
-            all.insert(name, tool);
+        match all.entry(tool.name().to_owned()) {
+            Entry::Vacant(free) => {
+                free.insert(tool);
+            }
+            Entry::Occupied(taken) => {
+                let name = taken.key();
+                let message =
+                    format!("a local tool called {name:?} is registered already; the second is not");
+                let fault = Fault::error(FaultKind::Duplicate, message).hint("give it another name");
+                faults.push(Fault { stage: Stage::Catalog, ..fault });
+            }
         }
     }
     (all, faults)

@@ -38,7 +38,7 @@ const OURS: [&str; 4] = [MARKER, ANSWER, ERROR, NOTE];
 /// Whether a text begins with one of our words, in whichever case: a model reads `System:` like `SYSTEM:`.
 fn looks_ours(text: &str) -> bool {
     let begins = |word: &&str| text.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    OURS.iter().any(|word| begins(&word))
+    OURS.iter().any(begins)
 }
 
 /// What an agent may use.

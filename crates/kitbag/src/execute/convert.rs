@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use base64::Engine as _;
 use kitbag_core::text::{Redactor, neutral, visible};
 use kitbag_core::{ErrorKind, Limits};
+use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -94,6 +95,26 @@ pub(crate) fn neutral_value(value: &Value) -> Value {
             Value::Object(fields.iter().map(field).collect())
         }
         other => other.clone(),
+    }
+}
+
+/// A value as JSON with nothing hidden in its texts, without a copy of it.
+pub(crate) fn neutral_json(value: &Value) -> String {
+    serde_json::to_string(&Neutral(value)).unwrap_or_default()
+}
+
+struct Neutral<'a>(&'a Value);
+
+impl Serialize for Neutral<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::String(text) => serializer.serialize_str(&neutral(text)),
+            Value::Array(items) => serializer.collect_seq(items.iter().map(Neutral)),
+            Value::Object(fields) => {
+                serializer.collect_map(fields.iter().map(|(key, value)| (neutral(key), Neutral(value))))
+            }
+            other => other.serialize(serializer),
+        }
     }
 }
 

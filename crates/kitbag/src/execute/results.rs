@@ -75,8 +75,7 @@ impl Results {
             result.content.push(Block::text(note));
             return handle;
         }
-        let text = texts().map(words_of).collect::<Vec<_>>().join("\n");
-        let text = if result.content.is_empty() { structured } else { text };
+        let text = if result.content.is_empty() { structured } else { joined(texts()) };
         let (handle, note) = self.put_by(user, &text, "result", 2);
         let shown = page(&text, 1, most).0.to_owned();
         let others = result.content.drain(..).filter(|block| block.data().is_some());
@@ -213,9 +212,19 @@ fn handle() -> String {
     format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1))
 }
 
-/// A block as text.
-fn words_of(block: &Block) -> String {
-    block.as_text().map_or_else(|| block.as_value().to_string(), str::to_owned)
+/// Blocks as one text, copied once: they may be large.
+fn joined<'a>(blocks: impl Iterator<Item = &'a Block>) -> String {
+    let mut all = String::new();
+    for (place, block) in blocks.enumerate() {
+        if 0 < place {
+            all.push('\n');
+        }
+        match block.as_text() {
+            Some(text) => all.push_str(text),
+            None => all.push_str(&block.as_value().to_string()),
+        }
+    }
+    all
 }
 
 fn pages(text: &str, size: usize) -> usize {

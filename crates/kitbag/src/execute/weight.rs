@@ -8,20 +8,23 @@ use super::convert::{Block, Converted};
 
 /// What a value of its own costs, about: its place in a list or object, and what the allocator adds.
 const VALUE: usize = 72;
-/// What any result may cost beyond its size.
-const SMALL: usize = 4 << 20;
+/// What an object with something in it costs beyond its values: room for four, and the table to find them by.
+const OBJECT: usize = 320;
+/// What any result may cost beyond twice its size. With that, a result and the copy of it that a model is given are
+/// at most four times what came.
+const SMALL: usize = 3 << 20;
 
 /// Why a result is not taken apart, if that is so.
 pub(super) fn too_much(text: &str, limits: &Limits) -> Option<String> {
-    // The least that can be a value takes two bytes.
-    if text.len() / 2 * VALUE <= SMALL && text.len() / 2 <= limits.blocks {
+    // The least that can be a value takes two bytes, and an object with something in it six.
+    if text.len() / 2 * (VALUE + OBJECT / 3) <= SMALL && text.len() / 2 <= limits.blocks {
         return None;
     }
-    let Count { values, blocks } = count(text);
+    let Count { values, objects, blocks } = count(text);
     if limits.blocks < blocks {
         return Some(format!("its result has {blocks} pieces of content, more than {}", limits.blocks));
     }
-    (2 * text.len() + SMALL < values * VALUE)
+    (text.len() + SMALL < values * VALUE + objects * OBJECT)
         .then(|| format!("its result is {values} values in {} bytes", text.len()))
 }
 
@@ -42,19 +45,23 @@ pub(super) fn as_text(text: &str, why: String) -> Converted {
 struct Count {
     /// Values of any kind, about.
     values: usize,
+    /// Objects with something in them, at most: those that are not closed at once.
+    objects: usize,
     /// Things in lists at the second level: pieces of content, or of something as long.
     blocks: usize,
 }
 
 /// One pass over the text, which is known to be JSON.
 fn count(text: &str) -> Count {
-    let mut count = Count { values: 1, blocks: 0 };
+    let mut count = Count { values: 1, ..Count::default() };
     let (mut depth, mut most, mut here) = (0_usize, 0, 0);
     let mut bytes = text.bytes();
     while let Some(byte) = bytes.next() {
         match byte {
             b'"' => skip_string(&mut bytes),
             b'[' | b'{' => {
+                let closes = bytes.clone().next() == Some(b'}');
+                count.objects += usize::from(byte == b'{' && !closes);
                 depth += 1;
                 count.values += 1;
                 if depth == 2 {
@@ -94,12 +101,13 @@ mod tests {
     #[test]
     fn values_and_pieces_are_counted() {
         let counted = |text: &str| {
-            let Count { values, blocks } = count(text);
+            let Count { values, blocks, .. } = count(text);
             (values, blocks)
         };
         assert_eq!(counted(r#"{"content":[{},{},{}]}"#), (8, 3));
         assert_eq!(counted(r#"{"content":[{"text":"a,[\\\",b"}],"structuredContent":{"a":1}}"#).1, 1);
         assert_eq!(counted(r#"{"a":"[[[[,,,,"}"#), (2, 0));
+        assert_eq!(count(r#"{"a":[{},{"b":{}}]}"#).objects, 2);
     }
 
     #[test]

@@ -163,6 +163,7 @@ impl Shared {
 
 impl Source for Stream {
     async fn next(&mut self) -> Incoming<'_> {
+        self.line = Vec::new();
         loop {
             if let Some((closed, until)) = self.over.clone() {
                 return match self.last_failed(until).await {

@@ -160,6 +160,8 @@ impl Sink for Posts {
 
 impl Source for Answers {
     async fn next(&mut self) -> Incoming<'_> {
+        // Who waits for the next message holds nothing of the last: it may have been large.
+        self.line = Vec::new();
         let arrived = tokio::select! {
             biased;
             arrived = self.arrived.recv() => arrived,

@@ -75,6 +75,8 @@ impl Way<'_> {
         let given = text.as_deref().filter(|_| before.is_none_or(|before| before == outgoing.arguments));
         let (answered, judged) = self.send(judged, outgoing, given).await?;
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
+        // It may be large, and everything in it was taken over.
+        drop(answered.raw);
         check_output(&judged, &mut converted);
         let server = judged.now.world.servers.get(&judged.shown.tool.server);
         let redactor = || server.map(|server| server.plan.redactor().clone()).unwrap_or_default();

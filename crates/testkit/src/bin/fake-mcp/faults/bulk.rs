@@ -14,7 +14,7 @@ use crate::wire::{self, Request, code};
 pub(super) const FAULTS: &[Entry] = &[Entry {
     label: "c16",
     modes: &[],
-    about: "`bulk` answers with `size` bytes of one `kind`: text, image, images, empty, deep, structured, or error",
+    about: "`bulk` answers with `size` bytes of one `kind`: text, image, images, empty, deep, structured, rows, error",
     make: |_| Arc::new(Catalog::new([definition()]).run(run)),
 }];
 
@@ -31,6 +31,8 @@ enum Kind {
     /// Lists in lists, a hundred levels, again and again.
     Deep,
     Structured,
+    /// The same with longer texts in it.
+    Rows,
     /// A JSON-RPC error with that much to say.
     Error,
 }
@@ -42,7 +44,8 @@ struct Arguments {
 }
 
 fn definition() -> Listed {
-    let kinds = json!({ "enum": ["text", "image", "images", "empty", "deep", "structured", "error"] });
+    let kinds =
+        json!({ "enum": ["text", "image", "images", "empty", "deep", "structured", "rows", "error"] });
     let properties = json!({ "kind": kinds, "size": { "type": "integer" } });
     let schema = json!({ "type": "object", "properties": properties, "required": ["kind", "size"] });
     Listed::new(&tool("bulk", "Answers with that much", &schema))
@@ -65,6 +68,10 @@ fn run(_: &Server, request: &Request<'_>) -> Vec<u8> {
         Kind::Structured => {
             let row = "{\"id\":1234567,\"name\":\"somebody\",\"on\":true}";
             format!("\"content\":[],\"structuredContent\":{{{}}}", list("rows", row, size))
+        }
+        Kind::Rows => {
+            let row = format!("{{\"id\":1234567,\"name\":\"{}\"}}", "n".repeat(500));
+            format!("\"content\":[],\"structuredContent\":{{{}}}", list("rows", &row, size))
         }
     };
     wire::result(request.id, request.speech, |line| line.extend_from_slice(body.as_bytes()))
