@@ -22,8 +22,8 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
-use lists::without_secrets;
 pub(crate) use lists::{Lists, Remembered};
+use lists::{mask_notes, without_secrets};
 
 /// Everything at one moment.
 pub(crate) struct Now {
@@ -347,6 +347,7 @@ pub(crate) fn part_of(server: &Server, list: &ToolList, limits: &Limits) -> Part
     part.truncated.clone_from(&list.truncated);
     part.rejected.extend(list.rejected.iter().cloned());
     part.rejected_more = list.rejected_more;
+    mask_notes(&mut part, redactor);
     part
 }
 

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use kitbag_core::catalog::Part;
 use kitbag_core::text::Redactor;
@@ -57,7 +58,8 @@ impl Lists {
             let changed = std::fs::metadata(&file).and_then(|about| about.modified()).ok();
             (found.values == values).then(|| (found, changed.and_then(super::seconds)))
         })?;
-        let part = Part::parse(name, written.tools.iter().map(|raw| raw.get()), limits);
+        let mut part = Part::parse(name, written.tools.iter().map(|raw| raw.get()), limits);
+        mask_notes(&mut part, server.plan.redactor());
         Some(Remembered { part, since })
     }
 
@@ -121,5 +123,21 @@ pub(super) fn without_secrets<'a>(raw: &'a str, redactor: &Redactor) -> Cow<'a, 
     match serde_json::from_str(raw) {
         Ok(value) => Cow::Owned(walk(value, redactor).to_string()),
         Err(_) => Cow::Borrowed(raw),
+    }
+}
+
+/// Takes the secrets of a server out of what is told about its list: it may quote names and parts of schemas.
+pub(super) fn mask_notes(part: &mut Part, redactor: &Redactor) {
+    let mask = |text: &mut String| {
+        if let Cow::Owned(masked) = redactor.mask(text) {
+            *text = masked;
+        }
+    };
+    for rejected in &mut part.rejected {
+        rejected.tool.iter_mut().for_each(mask);
+        mask(&mut rejected.why);
+    }
+    for tool in part.tools.iter_mut().filter(|tool| !tool.notes.is_empty()) {
+        Arc::make_mut(tool).notes.iter_mut().for_each(|note| mask(&mut note.message));
     }
 }

@@ -326,6 +326,31 @@ async fn f81_a_result_that_breaks_its_schema_is_told_of_its_tool() {
     farm.close(kit).await;
 }
 
+/// A server may write its own secret into the name of a tool that cannot be used.
+#[tokio::test]
+async fn f81_notes_hold_no_secret() {
+    let secret = "sk-PLANTED-0123456789abcdef";
+    let farm = Farm::new();
+    let bad = json!([{"name": format!("x\u{200b}{secret}"), "inputSchema": {"type": "object"}},
+        {"name": "a", "inputSchema": {"type": secret}},
+        {"name": "b", "inputSchema": {"properties": {secret: {"pattern": "(?=a)"}}}}]);
+    let file = farm.house.put("tools.json", bad.to_string());
+    let keys = json!({"env": {"API_KEY": secret}});
+    farm.add_with("x", &["--tools", file.to_str().unwrap()], &keys);
+    let kit = farm.open(calm()).await;
+    let notes = kit.notes();
+    assert_eq!(notes.iter().filter(|note| note.kind == FaultKind::BadTool).count(), 2, "{notes:#?}");
+    let text = format!("{notes:?} {:?}", kit.status());
+    assert!(!text.contains("PLANTED"), "{text}");
+    farm.close(kit).await;
+    // What is remembered tells no more.
+    let kit = farm.start(calm());
+    let text = format!("{:?}", kit.notes());
+    assert!(text.contains("ListStale"), "{text}");
+    assert!(!text.contains("PLANTED"), "{text}");
+    farm.close(kit).await;
+}
+
 #[test]
 fn what_is_told_fits_a_terminal() {
     let farm = Farm::of("acme", &["--fault", "c02"]);
