@@ -7,12 +7,23 @@ use anyhow::{Context, bail};
 
 use crate::{Usage, shell};
 
-const PAGES: &[Page] = &[Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"] }];
+const PAGES: &[Page] = &[
+    Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"], extent: Extent::File },
+    Page { file: "docs/json.md", command: &["config", "--codes"], extent: Extent::Section("codes") },
+];
 
-/// A generated file and the `kitbag` command that prints it.
+/// A generated text and the `kitbag` command that prints it.
 struct Page {
     file: &'static str,
     command: &'static [&'static str],
+    extent: Extent,
+}
+
+/// How much of a file is generated.
+enum Extent {
+    File,
+    /// What stands between `<!-- name -->` and `<!-- /name -->`.
+    Section(&'static str),
 }
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -28,9 +39,25 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         if text.trim().is_empty() {
             bail!("`kitbag {}` printed nothing for {}", page.command.join(" "), page.file);
         }
-        act(&shell::root().join(page.file), &text).with_context(|| page.file)?;
+        let file = shell::root().join(page.file);
+        let text = match page.extent {
+            Extent::File => text,
+            Extent::Section(name) => {
+                let whole = fs::read_to_string(&file).with_context(|| page.file)?;
+                with_section(&whole, name, &text).with_context(|| page.file)?
+            }
+        };
+        act(&file, &text).with_context(|| page.file)?;
     }
     Ok(())
+}
+
+/// A text with another section of this name.
+fn with_section(whole: &str, name: &str, section: &str) -> anyhow::Result<String> {
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let parts = whole.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
+    let (before, after) = parts.with_context(|| format!("has no section {name}"))?;
+    Ok(format!("{before}{begin}{section}{end}{after}"))
 }
 
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {

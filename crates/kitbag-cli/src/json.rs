@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use kitbag::config::layers::Server;
 use kitbag::shape::{Shown, View};
-use kitbag::text::is_hidden;
-use kitbag::{Fault, Origin, ServerSpec};
+use kitbag::text::{is_hidden, rfc3339};
+use kitbag::{Fault, Origin, ServerName, ServerSpec};
 use serde_json::{Map, Value, json};
 
 /// JSON on many lines. What a terminal would obey, or nobody would see, is written as `\\uXXXX`: the value is
@@ -49,7 +49,29 @@ pub(crate) fn tool(view: &View, row: &Shown) -> Value {
         "category": tool.category,
         "output_schema": tool.output.as_deref(),
         "annotations": tool.raw.get("annotations"),
+        "stale_since": stale_since(view, &tool.server),
+        "notes": view.notes_of(row).iter().map(note).collect::<Vec<_>>(),
     })
+}
+
+/// When the list a tool is from was received, while the list is not confirmed; an empty text where that is unknown.
+fn stale_since(view: &View, server: &ServerName) -> Option<String> {
+    let stale = view.snapshot().stale(server)?;
+    Some(stale.since.map(rfc3339).unwrap_or_default())
+}
+
+/// What is worth knowing about a list or a tool; keys without a value are left out.
+pub(crate) fn note(fault: &Fault) -> Value {
+    let mut note = json!({
+        "code": fault.kind.as_str(), "severity": fault.severity.as_str(), "message": fault.message,
+    });
+    if let Some(hint) = &fault.hint {
+        note["hint"] = hint.as_str().into();
+    }
+    if let Some(tool) = &fault.tool {
+        note["tool"] = tool.as_str().into();
+    }
+    note
 }
 
 /// A fault; keys without a value are left out.

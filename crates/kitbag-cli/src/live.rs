@@ -1,5 +1,6 @@
 //! Running servers for the length of one command, and what its agent sees of them.
 
+use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use kitbag::kit::{could_have, speaks_of};
 use kitbag::local::LocalTool;
 use kitbag::shape::View;
 use kitbag::text::visible;
-use kitbag::{Kitbag, Options, ServerName, ServerSpec, Setup, Severity, Stage, UserId};
+use kitbag::{Fault, FaultKind, Kitbag, Options, ServerName, ServerSpec, Setup, Severity, Stage, UserId};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -40,6 +41,36 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
         "no server in use has a tool that is seen here; `kitbag status` says how they are"
     };
     context.remark(format!("nothing to show: {why}"));
+}
+
+/// Prints what is wrong and worth knowing on stderr. Where a server's tools have much of the same kind a person is
+/// shown the first, and where the rest is; a program, and whoever wants to know more, gets all of it.
+pub(crate) fn tell(context: &mut Context, faults: &[Fault]) {
+    if context.global.json || context.global.verbose {
+        return context.faults(faults);
+    }
+    let of_kind =
+        |fault: &Fault| Some((fault.server.clone()?, fault.kind)).filter(|_| fault.stage == Stage::Catalog);
+    let mut counts: HashMap<(ServerName, FaultKind), usize> = HashMap::new();
+    for kind in faults.iter().filter_map(of_kind) {
+        *counts.entry(kind).or_default() += 1;
+    }
+    for fault in faults {
+        let Some(kind) = of_kind(fault) else {
+            context.faults([fault]);
+            continue;
+        };
+        // The first of its kind speaks for all of them.
+        match counts.remove(&kind) {
+            None => {}
+            Some(1) => context.faults([fault]),
+            Some(count) => {
+                let message = format!("{} (and {} more like it)", fault.message, count - 1);
+                let all = Fault { message, ..fault.clone() }.hint(format!("kitbag status {}", kind.0));
+                context.faults([&all]);
+            }
+        }
+    }
 }
 
 /// The tools that are at hand without any server, if they are asked for.

@@ -6,18 +6,22 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
 use crate::names::{Form, ServerName, ShownName, ToolName};
 use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
 mod names;
+mod notes;
 mod snapshot;
 
 #[cfg(test)]
 mod tests;
 
 pub use names::Names;
+pub use notes::{Cut, Stale};
+pub(crate) use notes::{seen_as, twin_tools};
 pub use snapshot::{Away, Change, ChangeKind, Snapshot, changes};
 
 /// Characters shown of a name that is none.
@@ -61,8 +65,8 @@ pub struct Tool {
     pub order: i64,
     /// Whether it may be called twice, and other words of the operator.
     pub marks: Marks,
-    /// Worth knowing about the definition; nothing was lost by it.
-    pub notes: Vec<String>,
+    /// Worth knowing about the definition; the tool works as it is.
+    pub notes: Vec<Fault>,
 }
 
 /// What a server says about what its tool does: hints, to be shown and never to be relied on.
@@ -127,13 +131,22 @@ pub struct Rejected {
     pub why: String,
 }
 
+impl Rejected {
+    /// One with this name, empty if it has none, for this reason; both cut and made visible.
+    pub fn new(tool: &str, why: &str) -> Self {
+        let tool = (!tool.is_empty()).then(|| cut(tool, LONGEST_NAME));
+        Self { tool, why: cut(why, LONGEST_REASON) }
+    }
+}
+
 /// A definition that cannot be read as a whole; its name mostly can.
 fn unreadable(text: &str, error: &serde_json::Error) -> Rejected {
     let fields = serde_json::from_str::<BTreeMap<String, &serde_json::value::RawValue>>(text);
     let name = fields.as_ref().ok().and_then(|fields| fields.get("name"));
     let tool = name.and_then(|name| serde_json::from_str(name.get()).ok());
     // What is passed over may be as deep as it likes; what is kept may not.
-    let why = if fields.is_ok() { "is nested too deep".to_owned() } else { format!("is not JSON: {error}") };
+    let why =
+        if fields.is_ok() { "it is nested too deep".to_owned() } else { format!("it is not JSON: {error}") };
     Rejected { tool, why }
 }
 
@@ -146,8 +159,10 @@ pub struct Part {
     pub tools: Vec<Arc<Tool>>,
     /// What was left out.
     pub rejected: Vec<Rejected>,
+    /// How many more were left out; of a flood only the first are told one by one.
+    pub rejected_more: usize,
     /// Why there may be more, if the list was not read to its end.
-    pub truncated: Option<String>,
+    pub truncated: Option<Cut>,
 }
 
 impl Part {
@@ -162,13 +177,16 @@ impl Part {
         for text in definitions {
             let parsed = serde_json::from_str::<Value>(text).map_err(|error| unreadable(text, &error));
             match parsed.and_then(|raw| usable(Tool::parse(server, raw, limits)?, limits)) {
-                Ok(tool) if tools.contains_key(&tool.name) => rejected
-                    .push(Rejected { tool: Some(tool.name.to_string()), why: "is listed twice".to_owned() }),
+                Ok(tool) if tools.contains_key(&tool.name) => rejected.push(Rejected {
+                    tool: Some(tool.name.to_string()),
+                    why: "another of this name is listed before it".to_owned(),
+                }),
                 Ok(tool) => drop(tools.insert(tool.name.clone(), Arc::new(tool))),
                 Err(reason) => rejected.push(reason),
             }
         }
-        Self { server: server.clone(), tools: tools.into_values().collect(), rejected, truncated: None }
+        let tools = tools.into_values().collect();
+        Self { server: server.clone(), tools, rejected, rejected_more: 0, truncated: None }
     }
 
     /// A tool by its server's own name.
@@ -182,21 +200,29 @@ impl Tool {
     /// Takes over one definition. Texts are made fit for a model; what carries meaning on the wire must be
     /// fit already, since a model could not send it back.
     pub fn parse(server: &ServerName, raw: Value, limits: &Limits) -> Result<Self, Rejected> {
-        let Some(fields) = raw.as_object() else { return Err(reject(None, "is no object")) };
+        let Some(fields) = raw.as_object() else { return Err(reject(None, "it is not an object")) };
         let Some(name) = fields.get("name").and_then(Value::as_str) else {
-            return Err(reject(None, "has no name"));
+            return Err(reject(None, "it has no name"));
         };
-        let name = ToolName::parse(name).map_err(|invalid| reject(Some(name), &invalid.to_string()))?;
+        let name = ToolName::parse(name)
+            .map_err(|invalid| reject(Some(name), &format!("its name {}", invalid.why())))?;
         let fail = |why: &str| reject(Some(name.as_str()), why);
-        let mut notes = Vec::new();
-        let input = input_of(fields, &mut notes).map_err(|why| fail(&why))?;
-        let output = output_of(fields, &mut notes);
-        let description = text(fields, "description", &mut notes).unwrap_or_default();
-        let description = capped(&neutral(&description), limits.description);
+        let mut said = Vec::new();
+        let input = input_of(fields, &mut said).map_err(|why| fail(&why))?;
+        let output = output_of(fields, &mut said);
+        let description = text(fields, "description", &mut said).unwrap_or_default();
+        let description = neutral(&description);
+        if limits.description < description.len() {
+            let words = format!("has a description of more than {} bytes; it is cut", limits.description);
+            said.push((FaultKind::DescriptionCut, words));
+        }
+        let description = capped(&description, limits.description);
         let annotations = fields.get("annotations").and_then(Value::as_object);
-        let title = text(fields, "title", &mut notes)
+        let title = text(fields, "title", &mut said)
             .or_else(|| Some(annotations?.get("title")?.as_str()?.to_owned()))
             .map(|title| capped(&neutral(&title).replace(['\n', '\t'], " "), limits.description));
+        let said = said.iter().map(|(kind, said)| notes::of_tool(*kind, server, &name, said));
+        let notes = notes::hidden(fields, server, &name).into_iter().chain(said).collect();
         Ok(Self {
             server: server.clone(),
             title: title.filter(|title| !title.trim().is_empty()),
@@ -230,12 +256,23 @@ fn usable(mut tool: Tool, limits: &Limits) -> Result<Tool, Rejected> {
     let schema = Schema::compile(own, limits).map_err(|error| {
         reject(Some(tool.name.as_str()), &format!("its input schema cannot be used: {error}"))
     })?;
-    tool.notes.extend(schema.notes().iter().map(|note| cut(note, LONGEST_REASON)));
+    let not_checked = |schema: &str, why: &str| {
+        let said = format!("has {schema} schema that is not fully checked: {}", cut(why, LONGEST_REASON));
+        notes::of_tool(FaultKind::SchemaNotChecked, &tool.server, &tool.name, &said)
+    };
+    let mut notes: Vec<Fault> = schema.notes().iter().map(|note| not_checked("an input", note)).collect();
+    let output = tool.output.as_ref().map(|output| Schema::compile(output, limits));
+    match output {
+        Some(Ok(output)) => notes.extend(output.notes().iter().map(|note| not_checked("an output", note))),
+        Some(Err(error)) => notes.push(not_checked("an output", &error.to_string())),
+        None => {}
+    }
+    tool.notes.extend(notes);
     Ok(tool)
 }
 
 fn reject(tool: Option<&str>, why: &str) -> Rejected {
-    Rejected { tool: tool.map(|name| cut(name, LONGEST_NAME)), why: cut(why, LONGEST_REASON) }
+    Rejected::new(tool.unwrap_or_default(), why)
 }
 
 /// What is said about a definition shows everything, and not too much of it.
@@ -243,14 +280,18 @@ fn cut(text: &str, most: usize) -> String {
     visible(text).chars().take(most).collect()
 }
 
-fn input_of(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Result<Value, String> {
+/// What is said of a tool while its definition is read: what kind, and what follows its name.
+type Said = Vec<(FaultKind, String)>;
+
+fn input_of(fields: &Map<String, Value>, said: &mut Said) -> Result<Value, String> {
     let schema = match fields.get("inputSchema") {
         None | Some(Value::Null) => {
-            notes.push("has no input schema; it is taken for a tool without arguments".to_owned());
+            let words = "has no input schema; it is taken for a tool without arguments";
+            said.push((FaultKind::OddDefinition, words.to_owned()));
             return Ok(serde_json::json!({"type": "object", "properties": {}}));
         }
         Some(Value::Object(schema)) => schema,
-        Some(_) => return Err("its input schema is no object".to_owned()),
+        Some(_) => return Err("its input schema is not an object".to_owned()),
     };
     match schema.get("type") {
         None => {}
@@ -293,27 +334,30 @@ fn key_of_lines(schema: &Value) -> Option<&str> {
     None
 }
 
-fn output_of(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Option<Value> {
+fn output_of(fields: &Map<String, Value>, said: &mut Said) -> Option<Value> {
     let raw = fields.get("outputSchema").filter(|raw| !raw.is_null())?;
     match shown_schema(raw) {
         Ok(schema) if raw.is_object() => Some(schema),
         Ok(_) => {
-            notes.push("its output schema is no object and is left out".to_owned());
+            said.push((
+                FaultKind::OddDefinition,
+                "has an output schema that is not an object; it is ignored".to_owned(),
+            ));
             None
         }
         Err(why) => {
-            notes.push(cut(&format!("its output schema is left out: {why}"), LONGEST_REASON));
+            said.push((FaultKind::OddDefinition, format!("has an output schema that is ignored: {why}")));
             None
         }
     }
 }
 
-fn text(fields: &Map<String, Value>, key: &str, notes: &mut Vec<String>) -> Option<String> {
+fn text(fields: &Map<String, Value>, key: &str, said: &mut Said) -> Option<String> {
     match fields.get(key)? {
         Value::String(text) => Some(text.clone()),
         Value::Null => None,
         _ => {
-            notes.push(format!("its {key} is no text and is left out"));
+            said.push((FaultKind::OddDefinition, format!("has a {key} that is not a string; it is ignored")));
             None
         }
     }

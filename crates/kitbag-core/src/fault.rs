@@ -7,13 +7,21 @@ use std::sync::Arc;
 use crate::names::{ServerName, ToolName};
 
 macro_rules! words {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[doc = $about:literal])+ $variant:ident = $word:literal),* $(,)? }) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
-        pub enum $name { $($(#[$vdoc])* $variant),* }
+        pub enum $name { $($(#[doc = $about])+ $variant),* }
 
         impl $name {
+            /// All of them, in the order they are documented.
+            pub const ALL: &[Self] = &[$(Self::$variant),*];
+
+            /// What it means, in one sentence.
+            pub fn about(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($about),+).trim_ascii()),* }
+            }
+
             /// The word used in JSON output and documentation.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
@@ -101,8 +109,30 @@ words!(
         Untrusted = "untrusted",
         /// A server that is not connected.
         Unavailable = "unavailable",
-        /// A tool definition that cannot be used.
+        /// A tool definition that cannot be used; the tool is left out.
         BadTool = "bad_tool",
+        /// A tool list that was not read to its end; there may be more tools.
+        ListCut = "list_cut",
+        /// A tool list that is not confirmed: remembered from an earlier run, or kept because listing again failed.
+        ListStale = "list_stale",
+        /// A server that is connected and whose tools cannot be listed.
+        ListFailed = "list_failed",
+        /// A server that lists no tools.
+        ListEmpty = "list_empty",
+        /// Characters in a definition that nobody sees or a terminal obeys; they are not shown.
+        HiddenCharacters = "hidden_characters",
+        /// Two tools, or two servers, whose names look alike.
+        TwinNames = "twin_names",
+        /// A tool whose arguments or results have another schema than when it was listed before.
+        SchemaChanged = "schema_changed",
+        /// A part of a schema that is not checked, or is read otherwise than it says.
+        SchemaNotChecked = "schema_not_checked",
+        /// A result that does not match the schema its tool promised.
+        ResultMismatch = "result_mismatch",
+        /// A description that is longer than the limit and was cut.
+        DescriptionCut = "description_cut",
+        /// A key of a definition that is missing or of the wrong type; the tool works without it.
+        OddDefinition = "odd_definition",
         /// A rule that could not do its work.
         RuleFailed = "rule_failed",
         /// Two tools that want one name.
@@ -211,6 +241,12 @@ impl Fault {
     pub fn of(mut self, server: &ServerName) -> Self {
         self.server = Some(server.clone());
         self
+    }
+
+    /// Says whose tool it is about.
+    pub fn on(mut self, server: &ServerName, tool: &ToolName) -> Self {
+        self.tool = Some(tool.clone());
+        self.of(server)
     }
 
     /// Says where it stands.

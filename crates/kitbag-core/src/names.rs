@@ -48,6 +48,11 @@ impl InvalidName {
         }
         Self { what, shown, why }
     }
+
+    /// What is wrong with it, to follow whatever it is called by.
+    pub fn why(&self) -> &'static str {
+        self.why
+    }
 }
 
 /// A character as it stands in quotes. Some that cannot be seen are letters to others and would stay as they

@@ -10,7 +10,7 @@ use kitbag_core::catalog::{Part, Snapshot};
 use kitbag_core::model::Clocks;
 use kitbag_core::shape::{AllowAll, Authorize, Shaper};
 use kitbag_core::text::Redactor;
-use kitbag_core::{Fault, FaultKind, Limits, ServerName, Stage, UserId};
+use kitbag_core::{Fault, FaultKind, Limits, ServerName, Severity, Stage, UserId};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -22,12 +22,13 @@ use crate::guard::{self, Keeping, Launcher};
 use crate::held::NamesFiles;
 use crate::local::LocalTool;
 use crate::roster::{Now, Phase, Roster};
-use crate::world::{ServerStatus, World};
+use crate::world::World;
 
 mod apply;
 mod call;
 mod find;
 mod names;
+mod notes;
 mod present;
 mod views;
 
@@ -36,6 +37,7 @@ pub use find::{could_have, speaks_of};
 pub use views::{Changes, NoAgent};
 
 use names::NamesKeeper;
+use notes::Mismatches;
 use present::Presentations;
 use views::Views;
 
@@ -96,6 +98,7 @@ struct Inner {
     locals: BTreeMap<String, LocalTool>,
     results: Results,
     records: Records,
+    mismatches: Mismatches,
     options: Options,
     permit: Arc<dyn Authorize>,
     /// Held by whoever puts a new world in place.
@@ -152,6 +155,7 @@ impl Kitbag {
             locals,
             results,
             records: Records::default(),
+            mismatches: Mismatches::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
             applying: Mutex::new(()),
@@ -207,17 +211,6 @@ impl Kitbag {
         self.0.roster.glance().world.limits.clone()
     }
 
-    /// How every server is, those that are not used too.
-    pub fn status(&self) -> Vec<ServerStatus> {
-        let now = self.0.now();
-        let linked = now.links.iter().map(|(name, opened)| ServerStatus {
-            name: name.to_string(),
-            transport: Some(opened.server.spec().transport()),
-            status: opened.status(),
-        });
-        linked.chain(now.world.others.iter().cloned()).collect()
-    }
-
     /// Tells whenever the state of a server changes, or which servers there are: [`Kitbag::status`] is then another.
     pub fn watch_status(&self) -> watch::Receiver<u64> {
         self.0.roster.watch_statuses()
@@ -253,29 +246,19 @@ impl Kitbag {
         server.map(|server| server.plan.redactor().clone()).unwrap_or_default()
     }
 
-    /// What is wrong: with servers that are not connected, with definitions that were left out, with what the
-    /// files say.
+    /// What is wrong: servers that are not connected, lists and definitions of tools, what the files say.
     pub fn faults(&self) -> Vec<Fault> {
         let now = self.0.now();
         let away = now.links.values().filter(|opened| !opened.is_here()).map(|opened| Fault {
             stage: Stage::Connect,
             ..Fault::error(FaultKind::Unavailable, why(&opened.status())).of(opened.link().name())
         });
-        let rejected = now.snapshot.parts().flat_map(|part| {
-            part.rejected.iter().map(|rejected| {
-                let tool = rejected
-                    .tool
-                    .as_ref()
-                    .map_or_else(|| "a tool".to_owned(), |tool| format!("the tool {tool:?}"));
-                let fault =
-                    Fault::warning(FaultKind::BadTool, format!("{tool} is left out: {}", rejected.why));
-                Fault { stage: Stage::Catalog, ..fault.of(&part.server) }
-            })
-        });
         let full = now.snapshot.parts().filter(|part| now.snapshot.names().is_full(&part.server));
         let full = full.map(|part| names_are_full(&part.server, now.world.limits.names));
         let read = now.world.faults.iter().chain(&self.0.opening_faults).cloned();
-        away.chain(rejected).chain(full).chain(read).collect()
+        // What takes nothing away is told by `notes` alone.
+        let notes = self.notes_in(&now).into_iter().filter(|note| Severity::Warning <= note.severity);
+        away.chain(notes).chain(full).chain(read).collect()
     }
 
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is

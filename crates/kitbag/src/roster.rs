@@ -4,9 +4,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use kitbag_core::catalog::{Away, Names, Part, Rejected, Snapshot, Tool};
+use kitbag_core::catalog::{Away, Names, Part, Snapshot, Stale, Tool};
 use kitbag_core::names::Form;
 use kitbag_core::shape::Shown;
 use kitbag_core::{Limits, ServerName};
@@ -21,8 +22,8 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use lists::Lists;
-use lists::without_secrets;
+pub(crate) use lists::{Lists, Remembered};
+use lists::{mask_notes, without_secrets};
 
 /// Everything at one moment.
 pub(crate) struct Now {
@@ -187,7 +188,7 @@ impl Roster {
 
     /// A server was let go of: its tools cannot be called, unless another link has taken its place meanwhile.
     pub(crate) fn stopped(&self, opened: &Opened) {
-        let (server, away) = (opened.link().name(), away(&Status::new(LinkState::Stopped)));
+        let (server, away) = (opened.link().name(), away(&Status::new(LinkState::Stopped), None));
         self.update(|now, _| {
             now.links.get(server).filter(|known| Arc::ptr_eq(&known.lease, &opened.lease))?;
             let snapshot = Arc::new(now.snapshot.with_away(server, away)?);
@@ -256,10 +257,16 @@ impl Roster {
         }
     }
 
-    /// Whether a server's tools can be called. One that starts on first need can.
+    /// Whether a server's tools can be called, and whether their list is what it would give now. One that starts on
+    /// first need can be called.
     fn heed(&self, link: &Link, status: &Status) {
-        let away = away(status);
-        self.update_snapshot(link, |now| now.snapshot.with_away(link.name(), away));
+        let name = link.name();
+        self.update_snapshot(link, |now| {
+            let snapshot = &now.snapshot;
+            let changed = snapshot.with_away(name, away(status, snapshot.part(name)));
+            let stale = stale(status, snapshot.stale(name));
+            changed.as_ref().unwrap_or(snapshot).with_stale(name, stale).or(changed)
+        });
         self.statuses.send_modify(|count| *count += 1);
     }
 
@@ -338,7 +345,9 @@ pub(crate) fn part_of(server: &Server, list: &ToolList, limits: &Limits) -> Part
         list.tools.iter().map(|tool| without_secrets(tool.raw.get(), redactor)).collect();
     let mut part = Part::parse(&server.spec().name, texts.iter().map(|text| &**text), limits);
     part.truncated.clone_from(&list.truncated);
-    part.rejected.extend(list.rejected.iter().map(|why| Rejected { tool: None, why: why.clone() }));
+    part.rejected.extend(list.rejected.iter().cloned());
+    part.rejected_more = list.rejected_more;
+    mask_notes(&mut part, redactor);
     part
 }
 
@@ -347,15 +356,31 @@ fn given_at_once(snapshot: Snapshot, naming: &Naming) -> Snapshot {
     snapshot.renamed(&naming.held).unwrap_or(snapshot)
 }
 
-/// Why the tools of a server cannot be called, if that is so.
-pub(crate) fn away(status: &Status) -> Option<Away> {
-    if status.state.is_here() {
+/// Why the tools of a server cannot be called, if that is so. Of one that is connected and could never be listed
+/// nobody knows any.
+pub(crate) fn away(status: &Status, known: Option<&Arc<Part>>) -> Option<Away> {
+    let is_unlisted = status.state == LinkState::Degraded && known.is_none();
+    if status.state.is_here() && !is_unlisted {
         return None;
     }
     let state = status.state.as_str();
     let why = status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"));
-    let since = status.since.duration_since(std::time::UNIX_EPOCH).ok();
-    Some(Away { state, why, since: since.map(|since| since.as_secs()) })
+    Some(Away { state, why, since: seconds(status.since) })
+}
+
+/// Whether the list that is shown is not what its server would give now: the one before stays when listing again
+/// failed, and one that is remembered until the server has listed.
+fn stale(status: &Status, known: Option<&Stale>) -> Option<Stale> {
+    let why = (status.state == LinkState::Degraded).then(|| status.reason().unwrap_or_default().to_owned());
+    match status.listed {
+        Some(listed) => why.map(|why| Stale { since: seconds(listed), why: Some(why) }),
+        None if why.is_some() => Some(Stale { since: known.and_then(|known| known.since), why }),
+        None => known.map(|known| Stale { why: None, ..known.clone() }),
+    }
+}
+
+fn seconds(time: SystemTime) -> Option<u64> {
+    time.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
 }
 
 /// From one world to the next.
@@ -377,7 +402,7 @@ pub(crate) struct Switch {
 pub(crate) struct New {
     pub(crate) name: ServerName,
     /// What is remembered of its tools.
-    pub(crate) remembered: Option<Part>,
+    pub(crate) remembered: Option<Remembered>,
     /// Whether what was listed under its name before is its own.
     pub(crate) before: Before,
 }
@@ -420,13 +445,22 @@ impl Switch {
         // Those that were there before have a name.
         let servers = self.new.iter().map(|new| &new.name).chain(&after);
         snapshot = snapshot.with_gateways(servers).unwrap_or(snapshot);
-        let recalled = self.new.iter().filter(|new| snapshot.part(&new.name).is_none());
-        let recalled = recalled.filter_map(|new| new.remembered.clone());
+        let unknown: Vec<&New> = self.new.iter().filter(|new| snapshot.part(&new.name).is_none()).collect();
+        let recalled = unknown.iter().filter_map(|new| Some(new.remembered.as_ref()?.part.clone()));
         let read = self.relisted.iter().chain([&self.local]).chain(&self.world.setup.catalog);
         snapshot = snapshot.with_all(recalled.chain(read.cloned()).collect::<Vec<Part>>());
         let gone = self.gone.iter().map(|name| (name.clone(), None));
         let status = |name: &ServerName| self.links.get(name).map(|opened| opened.link().status());
-        let new = self.new.iter().map(|new| (new.name.clone(), status(&new.name).as_ref().and_then(away)));
-        snapshot.with_all_away(gone.chain(new)).unwrap_or(snapshot)
+        let why = |name: &ServerName| away(&status(name)?, snapshot.part(name));
+        let new: Vec<_> = self.new.iter().map(|new| (new.name.clone(), why(&new.name))).collect();
+        let mut snapshot = snapshot.with_all_away(gone.chain(new)).unwrap_or(snapshot);
+        for new in &self.new {
+            // Another link has listed nothing yet: what is shown under its name is from before.
+            let since = unknown.iter().any(|other| other.name == new.name).then_some(&new.remembered);
+            let since = since.and_then(Option::as_ref).and_then(|remembered| remembered.since);
+            let stale = snapshot.part(&new.name).map(|_| Stale { since, why: None });
+            snapshot = snapshot.with_stale(&new.name, stale).unwrap_or(snapshot);
+        }
+        snapshot
     }
 }

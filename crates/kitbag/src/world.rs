@@ -32,6 +32,10 @@ pub struct ServerStatus {
     pub transport: Option<Transport>,
     /// How its link is.
     pub status: Status,
+    /// Definitions of its list that cannot be used as tools.
+    pub left_out: usize,
+    /// What is worth knowing about its list and its tools.
+    pub notes: Vec<Fault>,
 }
 
 /// One server that is used.
@@ -285,6 +289,8 @@ fn others(setup: &Setup) -> Vec<ServerStatus> {
             name: row.name.clone(),
             transport: row.spec.as_deref().map(ServerSpec::transport),
             status,
+            left_out: 0,
+            notes: Vec::new(),
         })
     };
     setup.merged.servers.iter().filter_map(row).collect()

@@ -1,9 +1,9 @@
 //! `kitbag config`: the merged view, every value with its origin, and every place that was looked at.
 
-use kitbag::Setup;
 use kitbag::config::layers::State;
 use kitbag::config::settings::json_schema;
 use kitbag::text::visible;
+use kitbag::{FaultKind, Setup};
 use serde_json::{Value, json};
 
 use super::servers::describe;
@@ -17,11 +17,18 @@ pub(crate) struct Args {
     /// Print the JSON Schema of kitbag.toml
     #[arg(long)]
     schema: bool,
+    /// Print the codes of faults and notes as a Markdown table
+    #[arg(long, hide = true)]
+    codes: bool,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     if args.schema {
         context.print_json(&json_schema());
+        return Ok(Exit::Done);
+    }
+    if args.codes {
+        context.print(codes());
         return Ok(Exit::Done);
     }
     let setup = context.setup()?;
@@ -33,6 +40,12 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     context.faults(&setup.merged.faults);
     Ok(Exit::Done)
+}
+
+/// The table in `docs/json.md`, which is generated from this.
+fn codes() -> String {
+    let row = |kind: &FaultKind| format!("| `{}` | {} |\n", kind.as_str(), kind.about());
+    format!("| code | meaning |\n|---|---|\n{}", FaultKind::ALL.iter().map(row).collect::<String>())
 }
 
 fn as_json(setup: &Setup) -> Value {

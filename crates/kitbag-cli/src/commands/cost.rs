@@ -61,7 +61,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let printed = print(context, &kit, &user, args, &only);
-        context.faults(&faults);
+        live::tell(context, &faults);
         kit.close().await;
         printed.map(|()| Exit::Done)
     })

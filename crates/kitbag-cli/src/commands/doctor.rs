@@ -75,7 +75,7 @@ fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
         context
             .print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
     } else {
-        context.faults(&faults);
+        live::tell(context, &faults);
         let style = if 0 < errors {
             BAD
         } else if 0 < warnings {

@@ -59,7 +59,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let view = live::view(context, &kit, &user);
         let printed = view.and_then(|view| print(context, &kit, &view, args).map(|()| view));
         // A server that is away takes its tools along, never the prompt.
-        context.faults(&faults);
+        live::tell(context, &faults);
         kit.close().await;
         printed.map(|view| live::unless_closed(&view, Exit::Done))
     })

@@ -4,7 +4,7 @@ use kitbag::catalog::{Hints, Undo};
 use kitbag::names::lookup::Found;
 use kitbag::shape::{Outcome, Shown, View};
 use kitbag::text::{MASK, looks_secret, names_secret, visible};
-use kitbag::{Kitbag, UserId};
+use kitbag::{Fault, Kitbag, UserId};
 use serde_json::{Value, json};
 
 use super::call::{nobody, unknown};
@@ -120,8 +120,20 @@ fn facts_of(view: &View, shown: &Shown) -> Vec<(&'static str, String)> {
         facts.push(("rules changed", changed.join(", ")));
     }
     facts.extend(tool.undo.iter().map(|undo| ("on the wire", sent(undo))));
-    facts.extend(tool.notes.iter().map(|note| ("note", visible(note))));
+    facts.extend(notes(view, shown).iter().map(|note| (note.severity.as_str(), with_hint(note))));
     facts
+}
+
+/// What is worth knowing about the tool and about its server's whole list.
+fn notes(view: &View, shown: &Shown) -> Vec<Fault> {
+    let of_list = view.snapshot().list_notes(&shown.tool.server);
+    view.notes_of(shown).into_iter().chain(of_list).collect()
+}
+
+/// A note, and what to type next.
+fn with_hint(note: &Fault) -> String {
+    let hint = note.hint.as_ref().map(|hint| format!(" ({})", visible(hint))).unwrap_or_default();
+    visible(&note.message) + &hint
 }
 
 fn block(title: &str, schema: &Value) -> String {
@@ -208,7 +220,7 @@ fn as_json(view: &View, shown: &Shown, flags: &str) -> Value {
         "sent": tool.undo.iter().map(sent).collect::<Vec<_>>(),
         "examples": shown.examples(),
         "example": example(shown, flags),
-        "notes": tool.notes,
+        "notes": notes(view, shown).iter().map(json::note).collect::<Vec<_>>(),
         "definition": tool.raw.as_ref(),
     });
     if let (Some(value), Value::Object(more)) = (value.as_object_mut(), more) {

@@ -2,18 +2,29 @@
 
 use std::time::SystemTime;
 
+use clap::builder::styling::Style;
+use comfy_table::Table;
 use kitbag::connect::LinkState;
 use kitbag::text::{rfc3339, visible};
-use kitbag::{Kitbag, Options, ServerStatus};
+use kitbag::{Fault, FaultKind, Kitbag, Options, ServerStatus, Severity};
 use serde_json::{Value, json};
 
-use crate::context::Context;
+use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
-use crate::live;
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
+use crate::{json, live};
+
+const EXAMPLES: &str = "\
+Examples:
+  kitbag status                every server; of what is worth knowing, the first
+  kitbag status github         one server, with all that is worth knowing of its tools
+  kitbag status --watch        print again whenever something changes";
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Only these servers, with all their notes
+    servers: Vec<String>,
     /// Go on watching and print whenever something changes
     #[arg(long)]
     watch: bool,
@@ -22,18 +33,28 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     live::say_if_off(context, &setup);
+    for text in &args.servers {
+        super::servers::find(&setup, &server_name(text)?)?;
+    }
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     live::block_on(async {
         let kit = Kitbag::start(setup, Options::default());
         kit.wait(wait).await;
-        print(context, &kit.status());
+        let rows = || {
+            let mut rows = kit.status();
+            rows.retain(|row| args.servers.is_empty() || args.servers.contains(&row.name));
+            rows
+        };
+        let how_many =
+            if args.servers.is_empty() && !context.global.verbose { Notes::First } else { Notes::All };
+        print(context, &rows(), how_many);
         let mut changes = kit.watch_status();
-        let mut before = summary(&kit.status());
+        let mut before = summary(&rows());
         while args.watch && !context.is_broken() && changes.changed().await.is_ok() {
-            let now = kit.status();
+            let now = rows();
             if summary(&now) != before {
                 before = summary(&now);
-                print(context, &now);
+                print(context, &now, how_many);
             }
         }
         kit.close().await;
@@ -41,11 +62,20 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-fn summary(rows: &[ServerStatus]) -> Vec<(LinkState, u32, Option<usize>)> {
-    rows.iter().map(|row| (row.status.state, row.status.restarts, row.status.tools)).collect()
+/// How many notes of a server are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Notes {
+    /// How many there are, and the first.
+    First,
+    All,
 }
 
-fn print(context: &mut Context, rows: &[ServerStatus]) {
+fn summary(rows: &[ServerStatus]) -> Vec<(LinkState, u32, Option<usize>, usize)> {
+    let of = |row: &ServerStatus| (row.status.state, row.status.restarts, row.status.tools, row.notes.len());
+    rows.iter().map(of).collect()
+}
+
+fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
     if context.global.json {
         context.print_json(&rows.iter().map(as_json).collect());
         return;
@@ -69,13 +99,70 @@ fn print(context: &mut Context, rows: &[ServerStatus]) {
             cell(style, status.state.as_str()),
             transport(row).unwrap_or_default().into(),
             status.version.clone().unwrap_or_default().into(),
-            status.tools.map(|tools| tools.to_string()).unwrap_or_default().into(),
+            tools(row).into(),
             status.restarts.to_string().into(),
-            status.reason().map(visible).unwrap_or_default().into(),
+            // A server that is well has notes at most, and those stand below.
+            status
+                .reason()
+                .filter(|_| status.state != LinkState::Ready)
+                .map(visible)
+                .unwrap_or_default()
+                .into(),
         ]);
     }
-    let text = lines(&table);
+    let mut text = lines(&table);
+    let notes = notes(rows, how_many);
+    if 0 < notes.row_count() {
+        text += &format!("\n{}", lines(&notes));
+    }
     context.print(text);
+}
+
+/// How many tools can be used, and how many were left out.
+fn tools(row: &ServerStatus) -> String {
+    let tools = row.status.tools.map(|tools| tools.to_string()).unwrap_or_default();
+    match row.left_out {
+        0 => tools,
+        left_out => format!("{tools} ({left_out} left out)"),
+    }
+}
+
+/// What is worth knowing of the servers' lists and tools, the worst first. Who asks for the first of each server hears
+/// neither of mere notes nor of what stands in its row.
+fn notes(rows: &[ServerStatus], how_many: Notes) -> Table {
+    let mut table = table();
+    let is_short = |note: &&Fault| Severity::Warning <= note.severity && note.kind != FaultKind::ListFailed;
+    for row in rows {
+        let name = visible(&row.name);
+        let mut told: Vec<&Fault> =
+            row.notes.iter().filter(|note| how_many == Notes::All || is_short(note)).collect();
+        told.sort_by_key(|note| std::cmp::Reverse(note.severity));
+        let more = told.len().saturating_sub(1);
+        let shown = if how_many == Notes::All { told.len() } else { told.len().min(1) };
+        for note in &told[..shown] {
+            let mut text = format!("{name}: {}", visible(&note.message));
+            if let Some(hint) = &note.hint {
+                text += &format!(" ({})", visible(hint));
+            }
+            let mut line = vec![cell(style(note), note.severity.as_str())];
+            if how_many == Notes::All {
+                line.push(cell(DIM, note.kind.as_str()));
+            } else if 0 < more {
+                text += &format!(" (and {more} more: kitbag status {name})");
+            }
+            line.push(text.into());
+            table.add_row(line);
+        }
+    }
+    table
+}
+
+fn style(note: &Fault) -> Style {
+    match note.severity {
+        Severity::Error => BAD,
+        Severity::Warning => ODD,
+        _ => DIM,
+    }
 }
 
 fn as_json(row: &ServerStatus) -> Value {
@@ -96,6 +183,9 @@ fn as_json(row: &ServerStatus) -> Value {
         "noise": status.noise,
         "pid": status.pid,
         "keeping": status.keeping,
+        "listed": status.listed.map(time),
+        "left_out": row.left_out,
+        "notes": row.notes.iter().map(json::note).collect::<Vec<_>>(),
     })
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let listed = live::view(context, &kit, &user)
             .and_then(|view| Ok((list(context, &kit, &view, args, only.as_deref())?, view)));
         if listed.is_ok() {
-            context.faults(&faults);
+            live::tell(context, &faults);
         }
         kit.close().await;
         let is_misread = |fault: &Fault| fault.stage == Stage::Config && fault.severity == Severity::Error;
@@ -208,7 +208,12 @@ fn group(view: &View, rows: &[&Shown], longest: usize) -> comfy_table::Table {
         let text = text.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
         let first: String = text.lines().next().unwrap_or_default().chars().take(160).collect();
         let here = view.is_available(row);
-        let (style, mark) = if here { (Style::new(), "") } else { (DIM, "[unavailable] ") };
+        let stale = view.snapshot().stale(&row.tool.server).is_some();
+        let (style, mark) = match (here, stale) {
+            (false, _) => (DIM, "[unavailable] "),
+            (true, true) => (Style::new(), "[stale] "),
+            (true, false) => (Style::new(), ""),
+        };
         let name = format!("{:longest$}", row.name.as_str(), longest = if roomy { longest } else { 0 });
         let mut line = Row::from([cell(style, name), cell(style, format!("{mark}{}", visible(&first)))]);
         if roomy {

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Names, Part, Tool};
+use super::{Names, Part, Stale, Tool, notes};
+use crate::fault::FaultKind;
 use crate::names::{Pair, ServerName, ToolName};
 use crate::text::rfc3339;
 
@@ -44,6 +45,7 @@ pub struct Snapshot {
     parts: Arc<BTreeMap<ServerName, Arc<Part>>>,
     names: Names,
     away: Arc<BTreeMap<ServerName, Away>>,
+    stale: Arc<BTreeMap<ServerName, Stale>>,
 }
 
 impl Snapshot {
@@ -92,6 +94,31 @@ impl Snapshot {
         self.away.iter()
     }
 
+    /// Since when a server's list is not confirmed, and why, if that is so. Its tools stay listed.
+    pub fn stale(&self, server: &ServerName) -> Option<&Stale> {
+        self.stale.get(server)
+    }
+
+    /// Every server whose list is not confirmed or could not be had.
+    pub fn all_stale(&self) -> impl Iterator<Item = (&ServerName, &Stale)> {
+        self.stale.iter()
+    }
+
+    /// The same with another answer to whether a server's list is what it would give now; none when it is known
+    /// already.
+    pub fn with_stale(&self, server: &ServerName, stale: Option<Stale>) -> Option<Self> {
+        if self.stale.get(server) == stale.as_ref() {
+            return None;
+        }
+        let mut next = self.clone();
+        let all = Arc::make_mut(&mut next.stale);
+        match stale {
+            Some(stale) => drop(all.insert(server.clone(), stale)),
+            None => drop(all.remove(server)),
+        }
+        Some(next)
+    }
+
     /// The same with these tools of one server; none when nothing would change.
     pub fn with(&self, part: Part) -> Option<Self> {
         let next = self.with_all([part]);
@@ -110,7 +137,7 @@ impl Snapshot {
         let names = self.names.with(&changed.iter().flat_map(pairs).collect::<Vec<_>>());
         let mut parts = BTreeMap::clone(&self.parts);
         parts.extend(changed.into_iter().map(|part| (part.server.clone(), Arc::new(part))));
-        Self { version: self.version + 1, parts: Arc::new(parts), names, away: self.away.clone() }
+        Self { version: self.version + 1, parts: Arc::new(parts), names, ..self.clone() }
     }
 
     /// A part, sharing what is known of it; none when all of it is.
@@ -148,11 +175,11 @@ impl Snapshot {
     /// The same without one server; none when it was not there. Its names stay taken.
     pub fn without(&self, server: &ServerName) -> Option<Self> {
         self.parts.get(server)?;
-        let (mut parts, mut away) = (BTreeMap::clone(&self.parts), BTreeMap::clone(&self.away));
-        parts.remove(server);
-        away.remove(server);
-        let (parts, away) = (Arc::new(parts), Arc::new(away));
-        Some(Self { version: self.version + 1, parts, away, names: self.names.clone() })
+        let mut next = Self { version: self.version + 1, ..self.clone() };
+        Arc::make_mut(&mut next.parts).remove(server);
+        Arc::make_mut(&mut next.away).remove(server);
+        Arc::make_mut(&mut next.stale).remove(server);
+        Some(next)
     }
 
     /// The same where names are given and reserved otherwise.
@@ -197,13 +224,30 @@ impl Snapshot {
 }
 
 impl Part {
-    /// Takes over what did not change, so that whoever knows a tool already sees that it is the same.
+    /// Takes over what did not change, so that whoever knows a tool already sees that it is the same. What changed
+    /// its schema is marked, and stays so: whoever looks later shall see it, too.
     fn share(&mut self, old: &Self) {
         for tool in &mut self.tools {
-            if let Some(known) = old.tool(tool.name.as_str()).filter(|known| *known == tool) {
+            let Some(known) = old.tool(tool.name.as_str()) else { continue };
+            if known == tool || known.is_marked(tool) {
                 *tool = known.clone();
+            } else if let Some(note) = notes::schema_changed(known, tool) {
+                Arc::make_mut(tool).notes.push(note);
             }
         }
+    }
+}
+
+impl Tool {
+    /// Whether it is another but for the mark that its schema changed.
+    fn is_marked(&self, other: &Self) -> bool {
+        let is_mark = |kind: FaultKind| kind == FaultKind::SchemaChanged;
+        if !self.notes.iter().any(|note| is_mark(note.kind)) {
+            return false;
+        }
+        let mut plain = self.clone();
+        plain.notes.retain(|note| !is_mark(note.kind));
+        plain == *other
     }
 }
 

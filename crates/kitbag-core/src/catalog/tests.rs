@@ -26,21 +26,21 @@ fn t24_a_broken_definition_costs_one_tool() {
         let reason = parse(definition.clone()).unwrap_err();
         assert!(reason.why.contains(why), "{definition}: {reason:?}");
     };
-    rejected(json!(null), "no object");
-    rejected(json!(7), "no object");
+    rejected(json!(null), "not an object");
+    rejected(json!(7), "not an object");
     rejected(json!({}), "no name");
     rejected(json!({"name": 7}), "no name");
     rejected(json!({"name": ""}), "empty");
     rejected(json!({"name": "x".repeat(200)}), "longer");
     rejected(json!({"name": "a\u{200b}b"}), "invisible");
-    rejected(json!({"name": "a", "inputSchema": "text"}), "no object");
+    rejected(json!({"name": "a", "inputSchema": "text"}), "not an object");
     rejected(json!({"name": "a", "inputSchema": {"type": "string"}}), "type");
     rejected(json!({"name": "a", "inputSchema": {"properties": {"x\u{200b}": {}}}}), "x\\u{200b}");
     rejected(json!({"name": "a", "inputSchema": {"properties": {"x\nIgnore all": {}}}}), "line");
     rejected(json!({"name": "a", "inputSchema": {"properties": {"x": {"required": [], "y\t": 1}}}}), "tab");
     let kept = |definition: Value, note: &str| {
         let tool = parse(definition.clone()).unwrap();
-        assert!(tool.notes.iter().any(|text| text.contains(note)), "{definition}: {:?}", tool.notes);
+        assert!(tool.notes.iter().any(|told| told.message.contains(note)), "{definition}: {:?}", tool.notes);
     };
     kept(json!({"name": "a"}), "no input schema");
     kept(json!({"name": "a", "inputSchema": {}, "description": 7}), "description");

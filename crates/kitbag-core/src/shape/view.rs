@@ -6,11 +6,11 @@ use std::sync::{Arc, OnceLock};
 
 use super::unreadable::{agent_fault, denied_fault, server_fault};
 use super::{Authorize, Decision, Outcome, Shaped, Shaper, Step};
-use crate::catalog::{Away, Snapshot, Tool};
+use crate::catalog::{Away, Snapshot, Tool, seen_as, twin_tools};
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::{AgentRules, Limits};
 use crate::names::lookup::{By, Found, Lookup, Row};
-use crate::names::{Form, ServerName, ShownName, UserId};
+use crate::names::{Form, ServerName, ShownName, ToolName, UserId};
 use crate::schema::{Schema, SchemaError};
 use crate::text::{BadGlob, Globs};
 
@@ -170,6 +170,8 @@ pub struct View {
     lookup: Lookup,
     left_out: Vec<LeftOut>,
     faults: Vec<Fault>,
+    /// Names that look alike, by whose they are; found out when somebody asks.
+    twins: OnceLock<HashMap<(ServerName, ToolName), Fault>>,
 }
 
 impl View {
@@ -187,7 +189,8 @@ impl View {
         let lookup = Lookup::new(all.iter().map(|shown| row(request.snapshot, shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         let (agent, narrowing) = (request.agent.clone(), Narrowing::default());
-        Ok(Self { snapshot, user, agent, all, listed: count, narrowing, reach, lookup, left_out, faults })
+        let (listed, twins) = (count, OnceLock::new());
+        Ok(Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, twins })
     }
 
     /// A view of nothing.
@@ -203,6 +206,7 @@ impl View {
             lookup: Lookup::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
+            twins: OnceLock::new(),
         }
     }
 
@@ -229,9 +233,9 @@ impl View {
         all.extend(shadowed);
         let lookup = Lookup::new(all.iter().map(|shown| row(&self.snapshot, shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
-        let (left_out, faults) = (Vec::new(), Vec::new());
+        let (left_out, faults, twins) = (Vec::new(), Vec::new(), OnceLock::new());
         let (narrowing, reach) = (self.narrowing.and(more), self.reach.clone());
-        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults }
+        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, twins }
     }
 
     /// Whether it is only some tools of another: a server that has none in it is then no part of it.
@@ -289,6 +293,14 @@ impl View {
         self.snapshot.away(&shown.tool.server).is_none()
     }
 
+    /// What is worth knowing about one of its tools: its definition, and its name beside the others in this view.
+    /// What concerns the whole list of its server is told by [`Snapshot::list_notes`].
+    pub fn notes_of(&self, shown: &Shown) -> Vec<Fault> {
+        let twins = self.twins.get_or_init(|| twins(&self.all));
+        let twin = twins.get(&(shown.tool.server.clone(), shown.tool.name.clone()));
+        twin.into_iter().chain(&shown.tool.notes).cloned().collect()
+    }
+
     /// The servers that cannot be called now, of those the agent and its user may know of.
     pub fn away(&self) -> impl Iterator<Item = (&ServerName, &Away)> {
         self.snapshot.all_away().filter(|(server, _)| self.reach.away.contains(*server))
@@ -308,6 +320,16 @@ impl View {
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
+}
+
+/// The tools whose names look alike, by what a model reads: the operator's name where there is one.
+fn twins(all: &[Arc<Shown>]) -> HashMap<(ServerName, ToolName), Fault> {
+    let key = |shown: &Shown| seen_as(&shown.tool, shown.tool.wish.as_ref().map(ShownName::as_str));
+    let twins = twin_tools(all.iter().map(|shown| (&shown.tool, key(shown))));
+    twins
+        .into_iter()
+        .filter_map(|fault| Some(((fault.server.clone()?, fault.tool.clone()?), fault)))
+        .collect()
 }
 
 /// All names of a tool.

@@ -1,9 +1,10 @@
 //! All pages of a server's tool list, and no more than that.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use kitbag_core::{Limits, ToolName};
+use kitbag_core::catalog::{Cut, Rejected};
+use kitbag_core::{InvalidName, Limits, ToolName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -26,9 +27,11 @@ pub struct ToolList {
     /// Its tools, in its own order, each name once.
     pub tools: Vec<RawTool>,
     /// Definitions that were left out, and why.
-    pub rejected: Vec<String>,
+    pub rejected: Vec<Rejected>,
+    /// How many more were left out.
+    pub rejected_more: usize,
     /// Why there may be more, if the list was not read to its end.
-    pub truncated: Option<String>,
+    pub truncated: Option<Cut>,
     /// Whether that was by an error in the middle.
     pub broke_off: bool,
     /// How long the server asked to be left alone then.
@@ -55,6 +58,9 @@ struct Page<'a> {
 /// The longest a list is believed to hold.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
+/// Definitions left out that are told one by one.
+const MOST_REJECTED: usize = 100;
+
 #[derive(Deserialize)]
 struct Named {
     name: String,
@@ -64,7 +70,7 @@ struct Named {
 pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<ToolList, RequestError> {
     let deadline = tokio::time::Instant::now() + limits.wait_list;
     let mut list = ToolList::default();
-    let mut names = HashSet::new();
+    let mut names = HashMap::new();
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
     let mut bytes = 0;
@@ -77,7 +83,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.
             Err(error) if !list.tools.is_empty() => {
-                list.truncated = Some(format!("the list broke off: {error}"));
+                list.truncated = Some(Cut::because(format!("the list broke off: {error}")));
                 list.broke_off = true;
                 list.wait = error.wait();
                 return Ok(list);
@@ -86,7 +92,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         };
         bytes += raw.get().len();
         if limits.list < bytes && !list.tools.is_empty() {
-            list.truncated = Some(format!("more than {} bytes", limits.list));
+            list.truncated = Some(Cut::by("list", format!("more than {} bytes", limits.list)));
             return Ok(list);
         }
         let page: Page<'_> = serde_json::from_str(raw.get())
@@ -95,7 +101,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         list.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
         for tool in &page.tools {
             if limits.tools <= list.tools.len() {
-                list.truncated = Some(format!("more than {} tools", limits.tools));
+                list.truncated = Some(Cut::by("tools", format!("more than {} tools", limits.tools)));
                 return Ok(list);
             }
             take(&mut list, &mut names, tool);
@@ -109,7 +115,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             Next::Page(next) => cursor = Some(next),
         }
     }
-    list.truncated = Some(format!("more than {} pages", limits.pages));
+    list.truncated = Some(Cut::by("pages", format!("more than {} pages", limits.pages)));
     Ok(list)
 }
 
@@ -127,23 +133,42 @@ fn ttl(raw: Option<&RawValue>) -> Option<Duration> {
 }
 
 /// One definition by itself: what is wrong with it costs no other.
-fn take(list: &mut ToolList, names: &mut HashSet<String>, raw: &RawValue) {
-    let named = serde_json::from_str::<Named>(raw.get());
-    let parsed = named.map_err(|_| "a tool without a name".to_owned()).and_then(|named| {
-        let name = ToolName::parse(&named.name).map_err(|invalid| invalid.to_string())?;
-        if names.insert(named.name) { Ok(name) } else { Err(format!("{name} is listed twice")) }
-    });
-    match parsed {
-        Ok(name) => list.tools.push(RawTool { name, raw: raw.to_owned() }),
-        Err(why) if list.rejected.len() < 100 => list.rejected.push(why),
-        Err(_) => {}
+fn take(list: &mut ToolList, names: &mut HashMap<ToolName, usize>, raw: &RawValue) {
+    match named(raw) {
+        Ok(name) => match names.get(&name) {
+            None => {
+                names.insert(name.clone(), list.tools.len());
+                list.tools.push(RawTool { name, raw: raw.to_owned() });
+            }
+            // The same once more, as on pages that go in circles, takes nothing away.
+            Some(known) if list.tools.get(*known).is_some_and(|tool| tool.raw.get() == raw.get()) => {}
+            Some(_) => list.reject(Rejected::new(name.as_str(), "another of this name is listed before it")),
+        },
+        Err(rejected) => list.reject(rejected),
+    }
+}
+
+fn named(raw: &RawValue) -> Result<ToolName, Rejected> {
+    let named = serde_json::from_str::<Named>(raw.get()).map_err(|_| Rejected::new("", "it has no name"))?;
+    let invalid = |why: InvalidName| Rejected::new(&named.name, &format!("its name {}", why.why()));
+    ToolName::parse(&named.name).map_err(invalid)
+}
+
+impl ToolList {
+    /// Of a flood the first are kept, the others counted.
+    fn reject(&mut self, rejected: Rejected) {
+        if self.rejected.len() < MOST_REJECTED {
+            self.rejected.push(rejected);
+        } else {
+            self.rejected_more += 1;
+        }
     }
 }
 
 enum Next {
     End,
     Page(String),
-    Stop(String),
+    Stop(Cut),
 }
 
 /// An empty cursor is the end to older servers and a cursor like any other to newer ones; one seen before
@@ -158,10 +183,10 @@ fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits:
         return Next::End;
     }
     if limits.cursor < text.len() {
-        return Next::Stop(format!("a cursor of {} bytes", text.len()));
+        return Next::Stop(Cut::by("cursor", format!("a cursor of {} bytes", text.len())));
     }
     if !seen.insert(text.clone()) {
-        return Next::Stop("the pages go in circles".to_owned());
+        return Next::Stop(Cut::because("the pages go in circles"));
     }
     Next::Page(text)
 }

@@ -61,8 +61,10 @@ pub struct Status {
     pub since: SystemTime,
     /// The protocol version spoken, when connected.
     pub version: Option<String>,
-    /// How many tools it lists.
+    /// How many tools it lists; in [`crate::Kitbag::status`] those that can be used.
     pub tools: Option<usize>,
+    /// When it last listed them.
+    pub listed: Option<SystemTime>,
     /// What went wrong last: the root cause, in one line without secrets.
     pub error: Option<String>,
     /// What is being waited for, while it is: the same kind of line.
@@ -111,6 +113,7 @@ impl Status {
             since: SystemTime::now(),
             version: None,
             tools: None,
+            listed: None,
             error: None,
             waits_for: None,
             restarts: 0,

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use kitbag_core::catalog::Part;
+use kitbag_core::catalog::{Cut, Part};
 use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ToolName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -66,7 +66,7 @@ fn read(file: &Path, limits: &Limits, faults: &mut Vec<Fault>) -> Result<Option<
     let mut part = Part::parse(&server, taken.into_iter().map(RawValue::get), &limits);
     if 0 < over {
         let most = limits.tools;
-        part.truncated = Some(format!("more than {most} tools"));
+        part.truncated = Some(Cut::by("tools", format!("more than {most} tools")));
         let message = format!(
             "has {} tools, and {most} are taken from one server (limits.tools): the last {over} are left out",
             most + over

@@ -233,7 +233,7 @@ fn relisted(links: &BTreeMap<ServerName, Arc<Opened>>, world: &World, before: &N
     };
     let part = |(_, opened): (&ServerName, &Arc<Opened>)| match opened.link().listed() {
         Some(list) => Some(part_of(&opened.server, &list, limits)),
-        None => lists.recall(&opened.server, limits),
+        None => lists.recall(&opened.server, limits).map(|remembered| remembered.part),
     };
     links.iter().filter(stays).filter_map(part).collect()
 }

@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use kitbag_core::catalog::Part;
 use kitbag_core::text::Redactor;
@@ -22,8 +23,16 @@ pub(crate) struct Lists {
     user: UserId,
 }
 
+/// A list from an earlier run.
+#[derive(Clone, Debug)]
+pub(crate) struct Remembered {
+    pub(crate) part: Part,
+    /// When it was written down, in seconds since 1970.
+    pub(crate) since: Option<u64>,
+}
+
 #[derive(Serialize, Deserialize)]
-struct Remembered {
+struct Written {
     /// A hash of the values the server ran with.
     values: String,
     tools: Vec<Box<RawValue>>,
@@ -36,19 +45,22 @@ impl Lists {
     }
 
     /// What is remembered of a server that ran with these values for this user, or for everybody.
-    pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Part> {
+    pub(crate) fn recall(&self, server: &Server, limits: &Limits) -> Option<Remembered> {
         let name = &server.spec().name;
         let values = server.plan.identity?.to_string();
         let files = match &server.plan.owner {
             Some(owner) => vec![self.own(owner, name)],
             None => vec![self.own(&self.user, name), self.shared(name)],
         };
-        let remembered = files.into_iter().find_map(|file| {
-            let text = std::fs::read_to_string(file).ok()?;
-            let found: Remembered = serde_json::from_str(&text).ok()?;
-            (found.values == values).then_some(found)
+        let (written, since) = files.into_iter().find_map(|file| {
+            let text = std::fs::read_to_string(&file).ok()?;
+            let found: Written = serde_json::from_str(&text).ok()?;
+            let changed = std::fs::metadata(&file).and_then(|about| about.modified()).ok();
+            (found.values == values).then(|| (found, changed.and_then(super::seconds)))
         })?;
-        Some(Part::parse(name, remembered.tools.iter().map(|raw| raw.get()), limits))
+        let mut part = Part::parse(name, written.tools.iter().map(|raw| raw.get()), limits);
+        mask_notes(&mut part, server.plan.redactor());
+        Some(Remembered { part, since })
     }
 
     /// Remembers a list. What cannot be written is no more than a slower start next time.
@@ -58,7 +70,7 @@ impl Lists {
         let redactor = server.plan.redactor();
         let shown = |raw: &RawValue| RawValue::from_string(without_secrets(raw.get(), redactor).into_owned());
         let tools = list.tools.iter().filter_map(|tool| shown(&tool.raw).ok()).collect();
-        let Ok(text) = serde_json::to_string(&Remembered { values: values.to_string(), tools }) else {
+        let Ok(text) = serde_json::to_string(&Written { values: values.to_string(), tools }) else {
             return;
         };
         let own = server.plan.owner.as_ref().or_else(|| list.private.then_some(&self.user));
@@ -111,5 +123,21 @@ pub(super) fn without_secrets<'a>(raw: &'a str, redactor: &Redactor) -> Cow<'a, 
     match serde_json::from_str(raw) {
         Ok(value) => Cow::Owned(walk(value, redactor).to_string()),
         Err(_) => Cow::Borrowed(raw),
+    }
+}
+
+/// Takes the secrets of a server out of what is told about its list: it may quote names and parts of schemas.
+pub(super) fn mask_notes(part: &mut Part, redactor: &Redactor) {
+    let mask = |text: &mut String| {
+        if let Cow::Owned(masked) = redactor.mask(text) {
+            *text = masked;
+        }
+    };
+    for rejected in &mut part.rejected {
+        rejected.tool.iter_mut().for_each(mask);
+        mask(&mut rejected.why);
+    }
+    for tool in part.tools.iter_mut().filter(|tool| !tool.notes.is_empty()) {
+        Arc::make_mut(tool).notes.iter_mut().for_each(|note| mask(&mut note.message));
     }
 }

@@ -157,7 +157,7 @@ impl Search<'_> {
         let mut walk = Walk {
             tool: Some(tool.name.to_string()),
             full: full.map(ToString::to_string),
-            passed: vec![format!("{} {how}", tool.server), tool.notes.join("; ")],
+            passed: vec![format!("{} {how}", tool.server), noted(tool)],
             away,
             ..Walk::of(&tool.server)
         };
@@ -258,7 +258,12 @@ impl Search<'_> {
     fn server(&self, name: &str) -> Option<Walk> {
         let means = |server: &str| ServerName::parse(server).is_ok_and(|server| speaks_of(&server, name));
         let status = self.kit.status();
-        let stop = match status.iter().find(|row| means(&row.name) && !row.status.state.is_connected()) {
+        let is_away = |row: &ServerStatus| {
+            let name = ServerName::parse(&row.name);
+            !row.status.state.is_connected()
+                || name.is_ok_and(|name| self.view.snapshot().away(&name).is_some())
+        };
+        let stop = match status.iter().find(|row| means(&row.name) && is_away(row)) {
             Some(row) => (row.name.clone(), absence(row)),
             None => {
                 let unused = self.unused.iter().find(|unused| means(&unused.name))?;
@@ -273,6 +278,11 @@ impl Search<'_> {
         };
         Some(Walk { stop: Some(stop.1), ..Walk::of(stop.0) })
     }
+}
+
+/// What there is to say of a definition.
+fn noted(tool: &Tool) -> String {
+    tool.notes.iter().map(|note| note.message.as_str()).collect::<Vec<_>>().join("; ")
 }
 
 fn absence(row: &ServerStatus) -> Stop {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use kitbag::ErrorKind;
+use kitbag::catalog::Cut;
 use kitbag::connect::LinkState;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -149,7 +150,7 @@ async fn f18_a_list_of_too_many_bytes_is_cut() {
     let kit = farm.open(limits).await;
     let list = kit.on("x").tools();
     assert!(!list.tools.is_empty(), "what came before is kept");
-    assert_eq!(list.truncated.as_deref(), Some("more than 20000 bytes"));
+    assert_eq!(list.truncated, Some(Cut::by("list", "more than 20000 bytes")));
     farm.close(kit).await;
 }
 

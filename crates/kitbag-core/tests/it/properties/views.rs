@@ -759,7 +759,7 @@ proptest! {
             check_value(&tool.input)?;
             tool.output.iter().try_for_each(|output| check_value(output))?;
             shown.examples().iter().try_for_each(check_value)?;
-            tool.notes.iter().try_for_each(|note| check_text(note, false))?;
+            view.notes_of(shown).iter().try_for_each(|note| check_text(&note.message, false))?;
         }
     }
 }

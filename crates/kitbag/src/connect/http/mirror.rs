@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 
+use kitbag_core::catalog::Rejected;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -45,7 +46,7 @@ impl Mirrors {
                     true
                 }
                 Err(why) => {
-                    rejected.push(format!("{} is left out: {why}", tool.name));
+                    rejected.push(Rejected::new(tool.name.as_str(), &why));
                     false
                 }
             }

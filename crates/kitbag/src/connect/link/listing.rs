@@ -3,7 +3,7 @@
 
 use std::mem::{Discriminant, discriminant};
 use std::sync::{Arc, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use kitbag_core::Limits;
 
@@ -62,7 +62,10 @@ pub(super) async fn too_old(inner: &Inner) {
 /// Asks for the tools once.
 pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
     if !session.greeting.has_tools {
-        inner.status.send_modify(|status| status.tools = Some(0));
+        inner.status.send_modify(|status| {
+            status.tools = Some(0);
+            status.listed = Some(SystemTime::now());
+        });
         warn(inner, session, Matter::NoTools, "it has no tools");
         inner.tools.send_replace(Some(Arc::default()));
         inner.state(LinkState::Ready, None);
@@ -102,13 +105,16 @@ fn is_passing(error: &RequestError) -> bool {
 /// one from before.
 fn take(inner: &Inner, session: &Session, mut list: list::ToolList) {
     let clean = |text: String| session.redactor.line(text.as_bytes());
-    let why = list.truncated.as_deref().unwrap_or_default();
+    let why = list.truncated.as_ref().map_or_else(String::new, |cut| cut.why.clone());
     if list.broke_off && inner.tools.borrow().is_some() {
         let text = clean(format!("tools cannot be listed: {why}"));
         warn(inner, session, Matter::BrokeOff, &text);
         return inner.state(LinkState::Degraded, Some(text));
     }
     let cut = list.truncated.is_some().then(|| clean(format!("tool list cut short: {why}")));
+    if let Some(cut) = &mut list.truncated {
+        cut.why = clean(std::mem::take(&mut cut.why));
+    }
     session.carrier.learn(&mut list, session.greeting.era);
     match &cut {
         Some(text) => warn(inner, session, Matter::CutShort, text),
@@ -117,6 +123,7 @@ fn take(inner: &Inner, session: &Session, mut list: list::ToolList) {
     }
     inner.status.send_modify(|status| {
         status.tools = Some(list.tools.len());
+        status.listed = Some(SystemTime::now());
         status.error = cut;
     });
     inner.tools.send_replace(Some(Arc::new(list)));

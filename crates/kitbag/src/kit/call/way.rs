@@ -36,6 +36,18 @@ struct Answered {
 }
 
 impl Way<'_> {
+    /// What a server promised about its results and does not keep is said, not punished.
+    fn check_output(&self, judged: &Judged, converted: &mut Converted) {
+        let limits = &judged.now.world.limits;
+        let Some(value) = &converted.structured else { return };
+        let Some(schema) = judged.shown.output(limits) else { return };
+        if let Some(problem) = schema.check(value).first() {
+            self.kit.mismatches.note(&judged.shown.tool, problem, limits.tools);
+            let note = format!("its structured content does not match its own schema: {problem}");
+            converted.notes.push(short(&note));
+        }
+    }
+
     /// All of it, up to the hooks that hear how it ended.
     pub(super) async fn go(&self, entry: &mut Entry<'_>) -> Result<CallResult, Failure> {
         let judged = self.kit.meant(self.view, self.call.tool).await?;
@@ -77,7 +89,7 @@ impl Way<'_> {
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
         // It may be large, and everything in it was taken over.
         drop(answered.raw);
-        check_output(&judged, &mut converted);
+        self.check_output(&judged, &mut converted);
         let server = judged.now.world.servers.get(&judged.shown.tool.server);
         let redactor = || server.map(|server| server.plan.redactor().clone()).unwrap_or_default();
         // Results travel as received, unless the operator says otherwise.
@@ -263,16 +275,6 @@ fn link_in(now: &Now, server: &ServerName) -> Result<Link, Failure> {
         Phase::Open => "its server is no longer in use",
     };
     Err(Failure::new(ErrorKind::Unavailable, why))
-}
-
-/// What a server promised about its results and does not keep is said, not punished.
-fn check_output(judged: &Judged, converted: &mut Converted) {
-    let Some(value) = &converted.structured else { return };
-    let Some(schema) = judged.shown.output(&judged.now.world.limits) else { return };
-    if let Some(problem) = schema.check(value).first() {
-        let note = format!("its structured content does not match its own schema: {problem}");
-        converted.notes.push(short(&note));
-    }
 }
 
 fn raw(value: &impl serde::Serialize) -> Result<Box<RawValue>, Failure> {

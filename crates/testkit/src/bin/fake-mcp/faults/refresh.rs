@@ -14,12 +14,13 @@ use crate::{list, tools};
 
 pub(super) const FAULTS: &[Entry] = &[Entry {
     label: "c15",
-    modes: &["quiet"],
+    modes: &["quiet", "broken"],
     about: "a good list until `break_list`, again after `mend_list`; `add_tool`, `remove_tool`, `change_tool`; \
-            quiet: changes without a notification",
+            quiet: changes without a notification; broken: no list from the start",
     make: |modes| {
         let says = if modes.has("quiet") { Says::Nothing } else { Says::Changes };
-        Arc::new(Refresh { says, shelf: Mutex::default() })
+        let broken = modes.has("broken").then_some(Broken::Error);
+        Arc::new(Refresh { says, shelf: Mutex::new(Shelf { broken, ..Shelf::default() }) })
     },
 }];
 
