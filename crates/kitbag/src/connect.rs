@@ -22,6 +22,7 @@ mod pool;
 mod secrets;
 mod status;
 mod stdio;
+mod waits;
 mod wire;
 
 pub use ask::{Answer, Ask, Question, Responder};
