@@ -15,6 +15,7 @@ mod list;
 mod logs;
 mod memory;
 mod message;
+mod news;
 mod open;
 mod peer;
 mod plan;
