@@ -42,6 +42,7 @@ mod settings;
 mod shaping;
 mod shared;
 mod states;
+mod steady;
 mod wire;
 mod world;
 
