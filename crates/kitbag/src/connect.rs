@@ -15,6 +15,7 @@ mod list;
 mod logs;
 mod memory;
 mod message;
+mod news;
 mod open;
 mod peer;
 mod plan;
@@ -22,6 +23,7 @@ mod pool;
 mod secrets;
 mod status;
 mod stdio;
+mod waits;
 mod wire;
 
 pub use ask::{Answer, Ask, Question, Responder};

@@ -61,7 +61,8 @@ pub struct CallOptions<'a> {
     pub meta: Option<&'a RawValue>,
     /// Where notes go while it runs.
     pub notes: Option<mpsc::Sender<Note>>,
-    /// Who answers when the server asks something in return.
+    /// Who answers when the server asks something in return. Newer servers are told with the call what that is; older
+    /// ones are told when they are connected, by [`crate::Options::answers`], and ask for nothing else.
     pub responder: Option<Arc<dyn Responder>>,
     /// How long it may take, within the limits; as long as its server's file says otherwise.
     pub timeout: Option<Duration>,

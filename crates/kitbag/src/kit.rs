@@ -56,8 +56,9 @@ pub struct Options {
     pub limits: Option<Limits>,
     /// Who answers what servers ask in the middle of a call; nobody otherwise, and they are refused.
     pub responder: Option<Arc<dyn Responder>>,
-    /// What callers with a responder of their own can answer. Servers are told at the start what may be asked, and
-    /// ask for nothing else.
+    /// What callers with a responder of their own can answer. Servers of the older protocol are told when they are
+    /// connected what any call may be asked, and ask for nothing else; newer ones are told with each call what its
+    /// responder answers. Handles that offer the same share their servers.
     pub answers: Vec<Ask>,
     /// Who is asked before a call that needs a person's yes; without anyone to ask such a call is refused.
     pub approver: Option<Arc<dyn Approver>>,

@@ -43,6 +43,7 @@ mod settings;
 mod shaping;
 mod shared;
 mod states;
+mod steady;
 mod told;
 mod wire;
 mod world;

@@ -105,10 +105,12 @@ limits! {
     restart_most: Time = seconds(30), "between two tries, at most";
     steady: Time = seconds(60), "after which a server counts as running well";
     watch: Time = seconds(2), "between two looks at whether a configuration file changed";
-    refresh: Time = seconds(5), "between two refreshes of a tool list that keeps changing";
+    refresh: Time = seconds(5), "between two refreshes of a tool list, at least; doubles while nothing changes";
+    poll: Time = seconds(300), "between two refreshes of a tool list whose server neither tells of changes nor says how long it holds; what refresh grows to";
     line: Bytes = 16 << 20, "one message of a server";
     http_headers: Bytes = 64 << 10, "the headers of one answer";
     http_page: Bytes = 64 << 10, "what is read of an answer that refuses";
+    http_idle: Time = seconds(4), "how long an idle connection to an address is used again; many servers close theirs after 5 s";
     http_posts: Items = 256, "requests in flight to one address";
     redirects: Items = 3, "times one request is sent on within its origin";
     resume: Time = seconds(1), "before a stream of events that ended is taken up again, if its server says nothing";
@@ -125,6 +127,7 @@ limits! {
     names: Items = 20_000, "names kept for the tools of one server; more are names with a hash, kept while they are listed";
     cursor: Bytes = 64 << 10, "the cursor of a page";
     stderr: Bytes = 64 << 10, "the last of a server's stderr, kept in memory";
+    stderr_pause: Time = seconds(1), "silence after which a line of stderr that has not ended is written to the log";
     log: Bytes = 1 << 20, "the log file of one server";
     description: Bytes = 16 << 10, "the description of one tool";
     result: Bytes = 100 << 10, "the part of one result that is handed over at once; the rest can be read by page";

@@ -43,6 +43,11 @@ impl Carrier {
         }
     }
 
+    /// Whether the conversation is over, though it may go on for what is in flight.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self, Self::Http(http) if http.is_over())
+    }
+
     /// Looks at a list of tools before anybody else does: newer servers mark parameters that go into headers.
     pub(crate) fn learn(&self, list: &mut ToolList, era: Era) {
         if let (Self::Http(http), Era::Modern) = (self, era) {

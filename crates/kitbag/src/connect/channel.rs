@@ -21,6 +21,13 @@ pub(crate) struct Outgoing {
 pub(crate) enum Incoming<'a> {
     /// A line.
     Line(&'a [u8]),
+    /// A line that came with the answer to a request of ours, and so belongs to it.
+    Beside {
+        /// Which.
+        id: u64,
+        /// The line.
+        line: &'a [u8],
+    },
     /// The beginning of a line that is too long. Nothing else of it will come.
     Oversized(&'a [u8]),
     /// What stood behind the last line when everything ended: a line without its end, or half a line.

@@ -63,6 +63,8 @@ pub struct Greeting {
     pub server: Option<String>,
     /// Whether it has tools at all.
     pub has_tools: bool,
+    /// Whether it says that it tells of changes of its tools.
+    pub list_changed: bool,
     /// What it asks to be told to models.
     pub instructions: Option<String>,
 }
@@ -135,6 +137,7 @@ pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Res
         version: MODERN.to_owned(),
         server: info.and_then(|info| named(&info)),
         has_tools: found.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
+        list_changed: found.capabilities.is_some_and(tells_changes),
         instructions: found.instructions,
     })
 }
@@ -199,8 +202,15 @@ pub(crate) async fn initialize(
         version,
         server: answer.server_info.and_then(named),
         has_tools: answer.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
+        list_changed: answer.capabilities.is_some_and(tells_changes),
         instructions: answer.instructions,
     })
+}
+
+/// Whether a server's capabilities say that it tells of changes of its tools.
+fn tells_changes(capabilities: &RawValue) -> bool {
+    let told = key(capabilities, "tools").and_then(|tools| key(&tools, "listChanged"));
+    told.is_some_and(|told| told.get() == "true")
 }
 
 /// What a refusal says: both sides' versions.

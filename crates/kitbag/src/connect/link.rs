@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use kitbag_core::{ErrorKind, Limits, ServerName};
+use kitbag_core::{ErrorKind, ServerName};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -18,13 +18,16 @@ use super::open::{OpenError, Opener, Session, Tries};
 use super::peer::Note;
 use super::plan::{LinkContext, Plan};
 use super::status::{LinkState, Status};
+use super::waits::backoff;
 use super::wire::Param;
 
 mod call;
 mod listing;
+mod pace;
 
 pub use call::{Call, CallError, Reply};
-use listing::{Listed, Matter, another_try, refresh, too_old};
+use listing::{Listed, Matter, another_try, refresh};
+use pace::{Pace, too_old};
 
 struct Inner {
     plan: Plan,
@@ -349,13 +352,6 @@ async fn supervise(inner: Arc<Inner>) {
     inner.state(LinkState::Stopped, None);
 }
 
-fn backoff(failures: u32, limits: &Limits) -> Duration {
-    let doubled =
-        limits.restart_first.saturating_mul(1 << failures.saturating_sub(1).min(16)).min(limits.restart_most);
-    // Late by up to a quarter, so that many that fell together do not rise together.
-    doubled + doubled.mul_f64(0.25 * fastrand::f64())
-}
-
 /// How one life of a server ended.
 enum Ended {
     Stopped,
@@ -429,6 +425,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     let mut round = 0;
     let mut failures = 0;
     let mut least = Duration::ZERO;
+    let mut pace = Pace::new(limits);
     let mut listed = Instant::now();
     if session.greeting.era == Era::Modern && session.greeting.has_tools {
         // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
@@ -443,15 +440,18 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
             biased;
             closed = session.peer.closed() => return closed.to_string(),
             outcome = refresh(inner, session) => match outcome {
-                Listed::Done => failures = 0,
+                Listed::Done(compared) => {
+                    failures = 0;
+                    pace.listed(compared, limits);
+                }
                 Listed::Broken { wait } => (failures, least) = (failures + 1, wait),
             }
         }
         tokio::select! {
             biased;
             closed = session.peer.closed() => return closed.to_string(),
-            () = session.changed.notified(), if failures == 0 || least.is_zero() => {}
-            () = too_old(inner), if failures == 0 => {}
+            () = session.news.changed.notified(), if failures == 0 || least.is_zero() => {}
+            () = too_old(inner, session, &pace), if failures == 0 => {}
             () = another_try(failures, least, limits) => {}
         }
         // Quiet for a while: the next change is news again.

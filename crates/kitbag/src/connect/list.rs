@@ -42,6 +42,14 @@ pub struct ToolList {
     pub private: bool,
 }
 
+impl ToolList {
+    /// Whether both list the same tools, byte for byte and in the same order.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.tools.len() == other.tools.len()
+            && self.tools.iter().zip(&other.tools).all(|(one, other)| one.raw.get() == other.raw.get())
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page<'a> {
@@ -78,7 +86,12 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let clocks = Clocks::of(left);
         let params: Vec<_> = cursor.iter().map(|cursor| ("cursor", Param::Text(cursor))).collect();
-        let answer = peer.request("tools/list", &params, era, clocks, Voice::default()).await;
+        let ask = || peer.request("tools/list", &params, era, clocks, Voice::default());
+        let answer = match ask().await {
+            // A connection may end under any request, and asking for a list again does no harm.
+            Err(RequestError::Broken(_)) => ask().await,
+            answer => answer,
+        };
         let raw = match answer.map_err(|error| whole(error, limits)) {
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.

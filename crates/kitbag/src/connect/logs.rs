@@ -6,17 +6,22 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use kitbag_core::text::Redactor;
 use kitbag_core::{Limits, ServerName};
 
-/// What is kept of one line in a log file.
+/// What is kept of one line in a log file: of a longer one the beginning and the end.
 const LONGEST_LINE: usize = 4096;
+/// Where a line was cut, up to one byte less of a secret may stand that nothing shows for what it is.
+const HALF_SECRET: usize = 12;
 
 /// The last bytes a server wrote to stderr, and the file they also go to.
 pub(crate) struct Tail {
     redactor: Redactor,
     size: usize,
+    /// Silence after which a line that has not ended is written to the file.
+    pub(super) pause: Duration,
     ring: Mutex<VecDeque<u8>>,
     file: Mutex<Option<LogFile>>,
 }
@@ -30,7 +35,8 @@ impl Tail {
         server: &ServerName,
     ) -> Self {
         let file = folder.and_then(|folder| LogFile::open(folder, server, limits.log));
-        Self { redactor, size: limits.stderr, ring: Mutex::default(), file: Mutex::new(file) }
+        let (size, pause) = (limits.stderr, limits.stderr_pause);
+        Self { redactor, size, pause, ring: Mutex::default(), file: Mutex::new(file) }
     }
 
     /// Takes bytes over.
@@ -45,6 +51,20 @@ impl Tail {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = file.as_mut() {
             file.push(bytes, &self.redactor);
+        }
+    }
+
+    /// Whether a line has begun that has not ended, and is not in the file.
+    pub(crate) fn is_unfinished(&self) -> bool {
+        let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.as_ref().is_some_and(|file| !file.unfinished.bytes.is_empty())
+    }
+
+    /// Writes what there is of it to the file.
+    pub(crate) fn settle(&self) {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(file) = file.as_mut() {
+            file.settle(&self.redactor);
         }
     }
 
@@ -63,8 +83,13 @@ impl Tail {
         drop(ring);
         let mut lines: Vec<&[u8]> =
             bytes.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).collect();
-        if self.size <= bytes.len() && !lines.is_empty() {
-            lines.remove(0);
+        if self.size <= bytes.len() {
+            match *lines {
+                [] => {}
+                // All that is left of it is its end.
+                [only] => return vec![end_of(only, 500, &self.redactor)],
+                _ => drop(lines.remove(0)),
+            }
         }
         let skip = lines.len().saturating_sub(count);
         // A secret of many lines goes on in the next.
@@ -93,9 +118,48 @@ struct LogFile {
     limit: usize,
     /// What one run may still write; a flood is cut off instead of turning the file over and over.
     left: usize,
-    partial: Vec<u8>,
+    unfinished: Unfinished,
     /// The line before: a secret of many lines goes on in the next.
     before: Vec<u8>,
+}
+
+/// A line that has not ended.
+#[derive(Default)]
+struct Unfinished {
+    /// What of it is not in the file yet; the end of that, when it is long.
+    bytes: Vec<u8>,
+    written: Written,
+}
+
+/// How much of a line is in the file.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Written {
+    #[default]
+    Nothing,
+    /// All that came before the bytes kept.
+    AllBefore,
+    /// Its beginning; something is left out between that and the bytes kept.
+    Beginning,
+}
+
+impl Unfinished {
+    /// Takes more of the line, and forgets what is neither its beginning nor its end.
+    fn push(&mut self, piece: &[u8]) {
+        let piece = &piece[piece.len().saturating_sub(2 * LONGEST_LINE)..];
+        self.bytes.extend_from_slice(piece);
+        if self.written != Written::Nothing && LONGEST_LINE < self.bytes.len() {
+            self.bytes.drain(..self.bytes.len() - LONGEST_LINE);
+            self.written = Written::Beginning;
+        }
+    }
+}
+
+/// The end of a line that was cut somewhere before it.
+fn end_of(line: &[u8], most: usize, redactor: &Redactor) -> String {
+    // Masked before it is cut again: what a cut leaves of a secret may be too short to be found.
+    let masked = redactor.mask_bytes(&line[line.len().saturating_sub(most)..]);
+    let whole = masked.get(HALF_SECRET..).unwrap_or_default();
+    format!("… {}", redactor.line(whole))
 }
 
 impl LogFile {
@@ -106,25 +170,59 @@ impl LogFile {
         #[cfg(unix)]
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600)).ok()?;
         let size = file.metadata().ok()?.len() as usize;
-        Some(Self { path, file, size, limit, left: limit, partial: Vec::new(), before: Vec::new() })
+        Some(Self {
+            path,
+            file,
+            size,
+            limit,
+            left: limit,
+            unfinished: Unfinished::default(),
+            before: Vec::new(),
+        })
     }
 
     fn push(&mut self, bytes: &[u8], redactor: &Redactor) {
         if self.left == 0 {
             return;
         }
-        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        for piece in &mut lines {
-            let room = (2 * LONGEST_LINE).saturating_sub(self.partial.len());
-            self.partial.extend_from_slice(&piece[..piece.len().min(room)]);
-            if piece.ends_with(b"\n") {
-                let line = std::mem::take(&mut self.partial);
-                let line = line.trim_ascii_end();
-                self.line(&redactor.line_after(&self.before, redactor.head(line, LONGEST_LINE)));
-                if !line.is_empty() {
-                    self.before = line.to_vec();
+        for piece in bytes.split_inclusive(|byte| *byte == b'\n') {
+            let mut rest = piece;
+            if self.unfinished.written == Written::Nothing {
+                let room = (2 * LONGEST_LINE).saturating_sub(self.unfinished.bytes.len());
+                let (head, more) = rest.split_at(rest.len().min(room));
+                self.unfinished.push(head);
+                rest = more;
+                if !rest.is_empty() {
+                    // Longer than is kept of a line: its end may be far away, or never come.
+                    self.settle(redactor);
                 }
             }
+            self.unfinished.push(rest);
+            if piece.ends_with(b"\n") {
+                self.settle(redactor);
+                self.unfinished = Unfinished::default();
+            }
+        }
+    }
+
+    /// Writes what there is of a line that may not have ended.
+    fn settle(&mut self, redactor: &Redactor) {
+        let bytes = std::mem::take(&mut self.unfinished.bytes);
+        let line = bytes.trim_ascii_end();
+        let is_rest = self.unfinished.written != Written::Nothing;
+        if line.is_empty() && (is_rest || bytes.is_empty()) {
+            return;
+        }
+        let text = match self.unfinished.written {
+            Written::Nothing => redactor.line_after(&self.before, redactor.head(line, LONGEST_LINE)),
+            Written::AllBefore => format!("… {}", redactor.line_after(&self.before, line)),
+            Written::Beginning => end_of(line, LONGEST_LINE, redactor),
+        };
+        self.line(&text);
+        self.unfinished.written =
+            if line.len() <= LONGEST_LINE { Written::AllBefore } else { Written::Beginning };
+        if !line.is_empty() {
+            self.before = line.to_vec();
         }
     }
 

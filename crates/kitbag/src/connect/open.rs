@@ -7,21 +7,19 @@ use std::time::Duration;
 use kitbag_core::model::{Resolved, ResolvedLink};
 use kitbag_core::text::Redactor;
 use serde_json::value::RawValue;
-use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::ask::Offers;
 use super::carrier::Carrier;
 use super::channel::{Closed, Sink, Source};
 use super::era::{self, Era, Greeting, OpeningError};
 use super::logs::Tail;
 use super::message::NotAMessage;
+use super::news::News;
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
 use super::plan::{LinkContext, Plan};
 use super::stdio::{self, Ear, StartError};
-use super::wire::Speech;
 
 mod remote;
 
@@ -29,12 +27,11 @@ mod remote;
 pub(crate) struct Session {
     pub(crate) peer: Peer,
     pub(crate) greeting: Arc<Greeting>,
-    pub(crate) speech: Speech,
     pub(crate) pid: Option<u32>,
     /// What carries it.
     pub(crate) carrier: Carrier,
-    /// The server said that its tools changed.
-    pub(crate) changed: Arc<Notify>,
+    /// What the server says about its list of tools.
+    pub(crate) news: Arc<News>,
     /// Ends it.
     pub(crate) stop: CancellationToken,
     pub(crate) noise: Arc<Noise>,
@@ -242,9 +239,9 @@ impl Opener<'_> {
         redactor: Redactor,
         stop: CancellationToken,
     ) -> Started {
-        let changed = Arc::new(Notify::new());
+        let news = Arc::<News>::default();
         let noise = Arc::new(Noise::default());
-        let ears = Arc::new(Ears { changed: changed.clone(), noise: noise.clone(), tail: tail.clone() });
+        let ears = Arc::new(Ears { news: news.clone(), noise: noise.clone(), tail: tail.clone() });
         let bounds = Bounds {
             line: self.plan.limits.line,
             queue: self.plan.limits.queue,
@@ -252,9 +249,8 @@ impl Opener<'_> {
             unanswered: self.plan.limits.unanswered,
         };
         let peer = Peer::start(sink, source, ears, bounds, self.tasks, &stop);
-        let offers = self.context.offers;
         let guard = stop.clone().drop_guard();
-        Started { peer, pid, carrier, changed, noise, tail, redactor, offers, stop, guard }
+        Started { peer, pid, carrier, news, noise, tail, redactor, stop, guard }
     }
 }
 
@@ -280,11 +276,10 @@ struct Started {
     peer: Peer,
     pid: Option<u32>,
     carrier: Carrier,
-    changed: Arc<Notify>,
+    news: Arc<News>,
     noise: Arc<Noise>,
     tail: Arc<Tail>,
     redactor: Redactor,
-    offers: Offers,
     stop: CancellationToken,
     guard: tokio_util::sync::DropGuard,
 }
@@ -292,14 +287,16 @@ struct Started {
 impl Started {
     fn agreed(self, greeting: Greeting) -> Session {
         let stop = self.guard.disarm();
-        let speech = Speech { era: greeting.era, offers: self.offers };
+        // Newer servers tell those who subscribed.
+        if greeting.era == Era::Legacy && greeting.list_changed {
+            self.news.declare();
+        }
         Session {
-            speech,
             peer: self.peer,
             greeting: Arc::new(greeting),
             pid: self.pid,
             carrier: self.carrier,
-            changed: self.changed,
+            news: self.news,
             stop,
             noise: self.noise,
             tail: self.tail,
@@ -338,7 +335,7 @@ impl Opening {
 
 /// What a server may say and ask on its own.
 struct Ears {
-    changed: Arc<Notify>,
+    news: Arc<News>,
     noise: Arc<Noise>,
     tail: Arc<Tail>,
 }
@@ -359,12 +356,11 @@ impl Inbound for Ears {
 
     fn notification(&self, method: &str, params: Option<&RawValue>) {
         match method {
-            "notifications/tools/list_changed" => self.changed.notify_one(),
             "notifications/message" => {
                 let text = params.map(|params| self.tail.clean(params.get().as_bytes())).unwrap_or_default();
                 self.tail.remark(&format!("log: {text}"));
             }
-            _ => {}
+            _ => self.news.hear(method, params),
         }
     }
 

@@ -191,8 +191,10 @@ impl Peer {
         let speech = speech.into();
         let line = |spare| wire::request(spare, id, method, params, speech);
         let (heard, era) = (clocks.from, speech.era);
-        let slot = Slot { waker: None, voice, sent: false, heard, questions: 0, clocks, era };
-        let mut ticket = Ticket { peer: self, id, method, done: false };
+        // The protocol forbids to cancel an initialize.
+        let cancellable = method != "initialize";
+        let slot = Slot { waker: None, voice, sent: false, heard, questions: 0, clocks, era, cancellable };
+        let mut ticket = Ticket { peer: self, id, done: false };
         if let Some((slot, line)) = self.0.send_alone(id, line, slot)? {
             let room = self.room(clocks).await?;
             self.0.wait_for(&mut self.0.lock(), id, slot)?;
@@ -285,7 +287,7 @@ impl Peer {
         pending.alarm = pending.slots.values().map(Slot::deadline).min();
         drop(pending);
         for (id, slot) in ended {
-            if slot.sent {
+            if slot.is_to_be_cancelled() {
                 self.cancel(id);
             }
             slot.wake();
@@ -317,7 +319,6 @@ impl Peer {
 struct Ticket<'a> {
     peer: &'a Peer,
     id: u64,
-    method: &'a str,
     done: bool,
 }
 
@@ -334,8 +335,7 @@ impl Drop for Ticket<'_> {
         pending.answers.remove(&self.id);
         drop(pending);
         self.peer.0.tell_end();
-        // Only what may have been received needs to be stopped, and an initialize cannot be.
-        if slot.is_some_and(|slot| slot.sent) && self.method != "initialize" {
+        if slot.is_some_and(|slot| slot.is_to_be_cancelled()) {
             self.peer.cancel(self.id);
         }
     }

@@ -158,15 +158,19 @@ pub fn how_to_get(command: &str) -> String {
     }
 }
 
-/// Reads stderr to its end: a full pipe would stop the server.
+/// Reads stderr to its end: a full pipe would stop the server. A line that does not end is shown all the same, once
+/// nothing more comes for a while.
 async fn drain(mut pipe: ChildStderr, tail: Arc<Tail>) {
     let mut bytes = vec![0; CHUNK];
-    while let Ok(read) = pipe.read(&mut bytes).await {
-        if read == 0 {
-            break;
+    loop {
+        let pause = if tail.is_unfinished() { tail.pause } else { Duration::MAX };
+        match tokio::time::timeout(pause, pipe.read(&mut bytes)).await {
+            Err(_) => tail.settle(),
+            Ok(Ok(read @ 1..)) => tail.push(&bytes[..read]),
+            Ok(_) => break,
         }
-        tail.push(&bytes[..read]);
     }
+    tail.settle();
 }
 
 /// Waits for the end, and brings it about when asked to: input closed, a word to the guard, and only then

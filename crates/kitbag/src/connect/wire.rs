@@ -1,5 +1,8 @@
 //! Writing requests, byte by byte: what the caller gives as JSON travels as given.
 
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::ask::Offers;
@@ -11,6 +14,14 @@ mod tests;
 /// Who we say we are.
 pub(crate) const CLIENT_INFO: &str =
     concat!(r#"{"name":"kitbag","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
+
+/// The keys of `_meta` that are ours to write, whatever a caller gives under them.
+const OWN_META: [&str; 4] = [
+    "progressToken",
+    "io.modelcontextprotocol/protocolVersion",
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+];
 
 /// One line: a request, a notification or an answer.
 #[derive(Debug)]
@@ -81,20 +92,51 @@ pub(crate) fn request(mut line: Vec<u8>, id: u64, method: &str, params: Params<'
         push(&mut line, r#","io.modelcontextprotocol/clientInfo":"#);
         push(&mut line, CLIENT_INFO);
     }
-    // What the caller adds stands beside our own keys, not instead of them.
-    let meta = params.iter().find(|(key, _)| *key == "_meta").map_or("", |(_, meta)| inside(meta.as_given()));
-    if !meta.is_empty() {
-        line.push(b',');
-        push_flat(&mut line, meta);
+    if let Some((_, meta)) = params.iter().find(|(key, _)| *key == "_meta") {
+        push_meta(&mut line, meta.as_given());
     }
     push(&mut line, "}}}\n");
     Line(line)
 }
 
-/// What stands between the braces of an object.
-fn inside(object: &str) -> &str {
-    let object = object.trim();
-    object.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or_default().trim()
+/// What the caller adds stands beside our own keys, not instead of them: a server that reads the last of two equal
+/// keys would take a note for another call, or the request for one of another version.
+fn push_meta(line: &mut Vec<u8>, meta: &str) {
+    if meta.is_empty() {
+        return;
+    }
+    let Ok(Members(members)) = serde_json::from_str(meta) else { return };
+    for (key, value) in members.iter().filter(|(key, _)| !OWN_META.contains(&&**key)) {
+        line.push(b',');
+        push_text(line, key);
+        line.push(b':');
+        push_flat(line, value.get());
+    }
+}
+
+/// The members of a JSON object in their order, each value as given.
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(Each)
+    }
 }
 
 /// A notification of ours.

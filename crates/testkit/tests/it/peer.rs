@@ -108,7 +108,10 @@ impl Peer {
         if self.speech == Speech::Modern {
             let meta = &mut params["_meta"];
             meta["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
-            meta["io.modelcontextprotocol/clientCapabilities"] = json!({});
+            let offered = &mut meta["io.modelcontextprotocol/clientCapabilities"];
+            if offered.is_null() {
+                *offered = json!({});
+            }
         }
         self.send(&json!({ "jsonrpc": "2.0", "id": self.next, "method": method, "params": params }));
         self.next

@@ -182,7 +182,11 @@ fn questions_in_both_eras() {
     assert_eq!(text(&peer.answer(id).unwrap()), refusal.to_string());
 
     let mut modern = Peer::modern(&[]);
-    let asked = modern.call("ask", json!({ "what": "sampling" }));
+    let refused = modern.call("ask", json!({ "what": "sampling" }));
+    assert_eq!(text(&refused), "the client does not offer sampling/createMessage");
+    let offered = json!({ "io.modelcontextprotocol/clientCapabilities": { "sampling": {} } });
+    let params = json!({ "name": "ask", "arguments": { "what": "sampling" }, "_meta": offered });
+    let asked = modern.request("tools/call", params);
     assert_eq!(asked["result"]["resultType"], "input_required");
     assert_eq!(asked["result"]["inputRequests"]["question"]["method"], "sampling/createMessage");
     let responses = json!({ "question": { "role": "assistant" } });

@@ -51,6 +51,11 @@ impl Hosted {
         self.farm.enter(name, entry);
     }
 
+    /// Where a server listens: host and port.
+    pub(crate) fn address(&self, name: &str) -> String {
+        self.hosts.borrow()[name].address().to_owned()
+    }
+
     /// Ends a server at once, as a crash would.
     pub(crate) fn crash(&self, name: &str) {
         self.hosts.borrow_mut().get_mut(name).unwrap().stop();

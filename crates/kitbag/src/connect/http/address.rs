@@ -3,8 +3,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
-use std::time::Duration;
 
+use kitbag_core::Limits;
 use kitbag_core::text::redact_url;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
@@ -146,7 +146,7 @@ impl Resolve for Resolver {
 /// The connector. It asks for no encoding, follows nothing, keeps no cookies and uses no proxy.
 pub(crate) fn connector(
     address: &Address,
-    wait: Duration,
+    limits: &Limits,
     check: DialCheck,
     trust: Trust,
 ) -> Result<reqwest::Client, String> {
@@ -159,7 +159,10 @@ pub(crate) fn connector(
         .retry(reqwest::retry::never())
         .referer(false)
         .no_proxy()
-        .connect_timeout(wait)
+        // Sooner than the whole may take, so that a place that swallows everything is known for what it is.
+        .connect_timeout(limits.wait_http * 2 / 5)
+        // A request written while its server closes the connection is lost, and nobody knows whether it was read.
+        .pool_idle_timeout(limits.http_idle)
         .tcp_nodelay(true)
         .user_agent(concat!("kitbag/", env!("CARGO_PKG_VERSION")))
         .build()

@@ -162,7 +162,15 @@ pub(crate) fn retry_after(text: &str, now: SystemTime) -> Option<Duration> {
     Some(date.duration_since(now).unwrap_or_default())
 }
 
+/// Which request a line is the answer to, if it is one.
+pub(crate) fn answered(line: &[u8]) -> Option<u64> {
+    match message::decode(line) {
+        Ok(message::Message::Answer { id, .. }) => Some(id),
+        _ => None,
+    }
+}
+
 /// Whether a line is the answer to this request.
 pub(crate) fn answers(line: &[u8], id: u64) -> bool {
-    matches!(message::decode(line), Ok(message::Message::Answer { id: answered, .. }) if answered == id)
+    answered(line) == Some(id)
 }

@@ -55,8 +55,7 @@ impl Remote {
         let mut address = Address::parse(url.expose())?;
         address.shown = redactor.line(address.shown.as_bytes());
         let headers = configured(headers)?;
-        // Sooner than the whole may take, so that a place that swallows everything is known for what it is.
-        let client = connector(&address, limits.wait_http * 2 / 5, usual, trust)?;
+        let client = connector(&address, limits, usual, trust)?;
         Ok(Self { address, client, headers, limits: limits.clone(), redactor })
     }
 

@@ -1,7 +1,8 @@
 //! The older transport: one stream of events brings everything, and tells where lines are to be posted.
 
+use std::collections::HashSet;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use reqwest::header::HeaderMap;
 use reqwest::{Response, StatusCode, Url};
@@ -14,7 +15,7 @@ use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::peer::RequestError;
 use super::doubt::Doubt;
 use super::events::{Events, TooLong};
-use super::headers::About;
+use super::headers::{About, answered};
 use super::mirror::Mirrors;
 use super::reason::Trouble;
 use super::remote::{Kind, Remote, kind_of};
@@ -34,6 +35,9 @@ struct Shared {
     /// Lines that are being posted.
     posting: watch::Sender<usize>,
     doubt: Doubt,
+    /// Requests that were not answered yet. While there are any, a line for which no connection can be made fails
+    /// alone: the stream of events shows that the server is there.
+    waiting: Mutex<HashSet<u64>>,
     /// Why nothing more is to be posted.
     over: OnceLock<Closed>,
     stop: CancellationToken,
@@ -99,6 +103,7 @@ pub(crate) async fn open(
         room,
         posting,
         doubt,
+        waiting: Mutex::default(),
         over: OnceLock::new(),
         stop,
     });
@@ -112,6 +117,10 @@ impl Sink for Posts {
         for outgoing in batch.drain(..) {
             let about = About::of(&outgoing.line.0, &Mirrors::default());
             let shared = self.shared.clone();
+            shared.waiting().extend(outgoing.id);
+            if let Some(id) = about.takes_back {
+                shared.waiting().remove(&id);
+            }
             shared.posting.send_modify(|count| *count += 1);
             let carried = shared.carry(outgoing.id, about.method.clone(), outgoing.line.0);
             if about.method == "notifications/initialized" {
@@ -126,6 +135,20 @@ impl Sink for Posts {
 }
 
 impl Shared {
+    fn waiting(&self) -> MutexGuard<'_, HashSet<u64>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether everything is over because one line failed, and why.
+    fn end_by(&self, id: Option<u64>, trouble: &Trouble) -> Option<Closed> {
+        let mut waiting = self.waiting();
+        if let Some(id) = id {
+            waiting.remove(&id);
+        }
+        let is_alone = !matches!(trouble, Trouble::Unreachable(_)) || waiting.is_empty();
+        trouble.end().filter(|_| is_alone)
+    }
+
     async fn carry(self: Arc<Self>, id: Option<u64>, method: String, line: Vec<u8>) {
         let posting = async {
             let _room = self.room.acquire().await;
@@ -152,7 +175,7 @@ impl Shared {
         };
         if let Err(trouble) = outcome {
             // Before anybody is told: what comes next must not be posted into it.
-            if let Some(closed) = trouble.end() {
+            if let Some(closed) = self.end_by(id, &trouble) {
                 let _ = self.over.set(closed);
             }
             let _ = self.failed.send((id, trouble)).await;
@@ -185,8 +208,8 @@ impl Source for Stream {
                 }
                 failed = self.failed.recv() => {
                     let Some((id, trouble)) = failed else { continue };
-                    if let Some(closed) = trouble.end() {
-                        self.end(closed);
+                    if let Some(closed) = self.shared.over.get() {
+                        self.end(closed.clone());
                     }
                     if let Some(id) = id {
                         return Incoming::Failed { id, error: trouble.into_error() };
@@ -242,6 +265,9 @@ impl Stream {
             match event {
                 Ok(Some(event)) if event.is_message() => {
                     self.line = event.data;
+                    if let Some(id) = answered(&self.line) {
+                        self.shared.waiting().remove(&id);
+                    }
                     return Ok(true);
                 }
                 Ok(Some(_)) => {}

@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::list::ToolList;
 use super::super::peer::RequestError;
+use super::super::waits::late;
 use super::doubt::Doubt;
 use super::headers::{About, SESSION, VERSION, answers};
 use super::mirror::Mirrors;
@@ -43,6 +44,8 @@ struct Shared {
     out: mpsc::Sender<Arrived>,
     room: Semaphore,
     over: watch::Sender<Option<(Closed, Instant)>>,
+    /// Why the last connection could not be made, while nothing has succeeded since.
+    unreachable: Mutex<Option<Closed>>,
     doubt: Doubt,
     /// Cancelled once an older server's second stream stands, or is known not to.
     overhears: CancellationToken,
@@ -58,8 +61,17 @@ struct Flight {
 
 /// What came back.
 enum Arrived {
-    Line(Vec<u8>),
+    Line(Via, Vec<u8>),
     Failed(u64, RequestError),
+}
+
+/// Where a line came from.
+#[derive(Clone, Copy)]
+enum Via {
+    /// The answer to a request.
+    Answer(u64),
+    /// A stream that belongs to none.
+    Elsewhere,
 }
 
 /// The sending half.
@@ -90,6 +102,7 @@ impl Streamable {
             landed: Notify::new(),
             out,
             over: watch::Sender::new(None),
+            unreachable: Mutex::default(),
             doubt: Doubt::new(renewed),
             overhears: CancellationToken::new(),
             tasks: tasks.clone(),
@@ -108,6 +121,11 @@ impl Streamable {
     /// Where it is, without secrets.
     pub(crate) fn address(&self) -> &str {
         &self.0.remote.address.shown
+    }
+
+    /// Whether the conversation is over, and ends when what is in flight has ended.
+    pub(crate) fn is_over(&self) -> bool {
+        self.0.why_over().is_some()
     }
 
     /// Whether the server keeps a session for us.
@@ -172,9 +190,13 @@ impl Source for Answers {
             },
         };
         match arrived {
-            Some(Arrived::Line(line)) => {
+            Some(Arrived::Line(from, line)) => {
                 self.line = line;
-                Incoming::Line(self.line.trim_ascii())
+                let line = self.line.trim_ascii();
+                match from {
+                    Via::Answer(id) => Incoming::Beside { id, line },
+                    Via::Elsewhere => Incoming::Line(line),
+                }
             }
             Some(Arrived::Failed(id, error)) => Incoming::Failed { id, error },
             None => Incoming::Closed(Closed("the connection was ended".to_owned())),
@@ -202,6 +224,23 @@ impl Shared {
     fn end(&self, closed: Closed) {
         let until = Instant::now() + self.remote.limits.wait_end;
         self.over.send_if_modified(|over| over.is_none().then(|| *over = Some((closed, until))).is_some());
+    }
+
+    fn unreachable(&self) -> MutexGuard<'_, Option<Closed>> {
+        self.unreachable.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// No connection could be made for one request. Others that are in flight have one: as long as there are any, the
+    /// server is not taken to be gone, and only this request fails.
+    fn miss(&self, own: Option<u64>, closed: Closed) {
+        let flights = self.flights();
+        // Before the others can land: the last of them looks.
+        *self.unreachable() = Some(closed.clone());
+        let is_alone = flights.keys().all(|id| Some(*id) == own);
+        drop(flights);
+        if is_alone {
+            self.end(closed);
+        }
     }
 
     fn why_over(&self) -> Option<Closed> {
@@ -255,8 +294,10 @@ impl Shared {
 
     async fn report(&self, id: Option<u64>, trouble: Trouble) {
         // Before anybody is told: what comes next must not be posted into it.
-        if let Some(closed) = trouble.end() {
-            self.end(closed);
+        match (&trouble, trouble.end()) {
+            (Trouble::Unreachable(_), Some(closed)) => self.miss(id, closed),
+            (_, Some(closed)) => self.end(closed),
+            (_, None) => {}
         }
         if let Some(id) = id {
             let _ = self.out.send(Arrived::Failed(id, trouble.into_error())).await;
@@ -276,6 +317,7 @@ impl Shared {
         let headers = self.headers(about);
         let in_session = headers.contains_key(SESSION);
         let answer = self.remote.post(&self.remote.address.url, headers, line).await?;
+        self.unreachable().take();
         if !answer.status().is_success() {
             return Err(self.refused(answer, about, in_session).await);
         }
@@ -321,12 +363,12 @@ impl Shared {
             };
             let answered = lines.iter().any(|line| answers(line.get().as_bytes(), id));
             for line in lines {
-                self.hand_on(line.get().as_bytes().to_vec()).await;
+                self.hand_on(Via::Answer(id), line.get().as_bytes().to_vec()).await;
             }
             return if answered { Ok(()) } else { bad("a list without the answer") };
         }
         if answers(trimmed, id) {
-            self.hand_on(body).await;
+            self.hand_on(Via::Answer(id), body).await;
             return Ok(());
         }
         match error_in(trimmed) {
@@ -335,8 +377,8 @@ impl Shared {
         }
     }
 
-    async fn hand_on(&self, line: Vec<u8>) {
-        let _ = self.out.send(Arrived::Line(line)).await;
+    async fn hand_on(&self, from: Via, line: Vec<u8>) {
+        let _ = self.out.send(Arrived::Line(from, line)).await;
     }
 
     /// A status that is a refusal: the protocol's own error, a session that is gone, or just that.
@@ -369,7 +411,7 @@ impl Shared {
     fn pause(&self, told: Option<Duration>, tries: u32) -> Duration {
         let limits = &self.remote.limits;
         let least = (limits.resume / 10).saturating_mul(1 << tries.min(16));
-        told.unwrap_or(limits.resume).max(least).min(limits.restart_most)
+        late(told.unwrap_or(limits.resume).max(least)).min(limits.restart_most)
     }
 }
 
@@ -393,10 +435,15 @@ impl Landing {
 
 impl Drop for Landing {
     fn drop(&mut self) {
-        if let Some(id) = self.id {
-            self.shared.flights().remove(&id);
-            self.shared.landed.notify_waiters();
+        let Some(id) = self.id else { return };
+        let mut flights = self.shared.flights();
+        flights.remove(&id);
+        let is_last = flights.is_empty();
+        drop(flights);
+        if is_last && let Some(closed) = self.shared.unreachable().take() {
+            self.shared.end(closed);
         }
+        self.shared.landed.notify_waiters();
     }
 }
 

@@ -12,12 +12,13 @@ use serde_json::value::RawValue;
 use tokio::sync::{SemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-use super::super::ask::{self, Asked, Responder, Responses};
+use super::super::ask::{self, Asked, Offers, Responder, Responses};
 use super::super::era::{self, Era};
 use super::super::message::is_too_deep;
 use super::super::open::Session;
 use super::super::peer::{Caller, Clocks, Note, RequestError, Voice};
-use super::super::wire::Param;
+use super::super::waits::backoff;
+use super::super::wire::{Param, Speech};
 use super::Link;
 
 /// The longest that anybody is told to wait.
@@ -99,7 +100,10 @@ impl Link {
             Arc::new(Asked { responder, server, tool: call.tool.to_owned(), user: call.user.clone() })
         });
         let end = began + clocks.total.time;
-        let mut trip = Trip { link: self, call: &call, asked, clocks, end, from: began, unsent: 0, lost: 0 };
+        let offers = call.responder.as_ref().map(|responder| Offers::of(responder.answers()));
+        let offers = offers.unwrap_or_default();
+        let (from, unsent, lost) = (began, 0, 0);
+        let mut trip = Trip { link: self, call: &call, asked, offers, clocks, end, from, unsent, lost };
         let _permit = trip.gate().await?;
         let mut responses = None;
         for _ in 0..=plan.limits.rounds {
@@ -157,6 +161,9 @@ struct Trip<'a> {
     link: &'a Link,
     call: &'a Call<'a>,
     asked: Option<Arc<Asked>>,
+    /// What the server may ask of whoever answers for this call. Newer servers are told with each call, older ones
+    /// were told at the start what any call may offer.
+    offers: Offers,
     clocks: kitbag_core::model::Clocks,
     end: Instant,
     /// When the try began; the idle clock runs from here.
@@ -209,13 +216,14 @@ impl<'a> Trip<'a> {
             let silent = || Caller::Silent(self.call.user.clone());
             let caller = self.asked.clone().map_or_else(silent, Caller::Person);
             let voice = Voice { notes: self.call.notes.clone(), caller };
-            let answer = session.peer.request("tools/call", params, session.speech, clocks, voice).await;
+            let speech = Speech { era: session.greeting.era, offers: self.offers };
+            let answer = session.peer.request("tools/call", params, speech, clocks, voice).await;
             let error = match answer {
                 // Whoever reads it may go as deep as it is.
                 Ok(result) if is_too_deep(result.get().as_bytes(), self.link.0.plan.limits.depth) => {
                     RequestError::BadAnswer("nested too deep".to_owned())
                 }
-                Ok(result) => return Ok((result, session.speech.era)),
+                Ok(result) => return Ok((result, speech.era)),
                 Err(error) => error,
             };
             // Counted apart: while a server ends, a call may be lost and then find nobody there.
@@ -230,10 +238,16 @@ impl<'a> Trip<'a> {
                 Some(before) => *before += 1,
                 None => return Err(self.link.explain(self, &session, error)),
             }
+            let renewed = self.link.renewed(&session, self.end);
             match error {
                 // The conversation goes on; only this answer is lost.
                 RequestError::Broken(_) => {}
-                _ => self.link.renewed(&session, self.end).await,
+                // It goes on for others; no connection could be made for this call alone.
+                RequestError::NotSent(_) if !session.peer.is_closed() && !session.carrier.is_over() => {
+                    let pause = backoff(self.unsent, &self.link.0.plan.limits);
+                    let _ = tokio::time::timeout(pause, renewed).await;
+                }
+                _ => renewed.await,
             }
             self.from = Instant::now();
         }

@@ -7,16 +7,18 @@ use std::time::{Duration, SystemTime};
 
 use kitbag_core::Limits;
 
-use super::super::list;
+use super::super::list::{self, ToolList};
 use super::super::open::Session;
 use super::super::peer::RequestError;
 use super::super::status::LinkState;
-use super::{Inner, backoff};
+use super::super::waits::backoff;
+use super::Inner;
+use super::pace::Compared;
 
 /// What came of listing.
 pub(super) enum Listed {
-    /// A list, or a word that there is none.
-    Done,
+    /// A list, or a word that there is none: as before, or not.
+    Done(Compared),
     /// Nothing, and the conversation goes on: another try may do better, but not before the server wants one.
     Broken { wait: Duration },
 }
@@ -50,15 +52,6 @@ pub(super) async fn another_try(failures: u32, least: Duration, limits: &Limits)
     }
 }
 
-/// Waits until the list is older than its server says it may be.
-pub(super) async fn too_old(inner: &Inner) {
-    let ttl = inner.tools.borrow().as_ref().and_then(|list| list.ttl);
-    match ttl {
-        Some(ttl) => tokio::time::sleep(ttl.max(inner.plan.limits.refresh)).await,
-        None => std::future::pending().await,
-    }
-}
-
 /// Asks for the tools once.
 pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
     if !session.greeting.has_tools {
@@ -69,14 +62,14 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
         warn(inner, session, Matter::NoTools, "it has no tools");
         inner.tools.send_replace(Some(Arc::default()));
         inner.state(LinkState::Ready, None);
-        return Listed::Done;
+        return Listed::Done(Compared::Same);
     }
     match list::tools(&session.peer, session.greeting.era, &inner.plan.limits).await {
-        Err(_) if session.peer.is_closed() => Listed::Done,
+        Err(_) if session.peer.is_closed() => Listed::Done(Compared::Same),
         Ok(list) => {
             let broke_off = list.broke_off.then_some(list.wait);
-            take(inner, session, list);
-            broke_off.map_or(Listed::Done, |wait| Listed::Broken { wait })
+            let compared = take(inner, session, list);
+            broke_off.map_or(Listed::Done(compared), |wait| Listed::Broken { wait })
         }
         // The last good list stays.
         Err(error) => {
@@ -88,8 +81,10 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
                 // What it says now it will say again.
                 RequestError::Remote { code: -32601, .. }
                 | RequestError::BadAnswer(_)
-                | RequestError::TooLarge { .. } => Listed::Done,
-                RequestError::Http { status: 400..500, .. } if !is_passing(&error) => Listed::Done,
+                | RequestError::TooLarge { .. } => Listed::Done(Compared::Same),
+                RequestError::Http { status: 400..500, .. } if !is_passing(&error) => {
+                    Listed::Done(Compared::Same)
+                }
                 _ => Listed::Broken { wait },
             }
         }
@@ -103,13 +98,14 @@ fn is_passing(error: &RequestError) -> bool {
 
 /// Puts a list into the place of the one before. Half a list is worth more than none, but not more than a whole
 /// one from before.
-fn take(inner: &Inner, session: &Session, mut list: list::ToolList) {
+fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
     let clean = |text: String| session.redactor.line(text.as_bytes());
     let why = list.truncated.as_ref().map_or_else(String::new, |cut| cut.why.clone());
     if list.broke_off && inner.tools.borrow().is_some() {
         let text = clean(format!("tools cannot be listed: {why}"));
         warn(inner, session, Matter::BrokeOff, &text);
-        return inner.state(LinkState::Degraded, Some(text));
+        inner.state(LinkState::Degraded, Some(text));
+        return Compared::Same;
     }
     let cut = list.truncated.is_some().then(|| clean(format!("tool list cut short: {why}")));
     if let Some(cut) = &mut list.truncated {
@@ -126,8 +122,10 @@ fn take(inner: &Inner, session: &Session, mut list: list::ToolList) {
         status.listed = Some(SystemTime::now());
         status.error = cut;
     });
-    inner.tools.send_replace(Some(Arc::new(list)));
+    let before = inner.tools.send_replace(Some(Arc::new(list)));
     inner.state(LinkState::Ready, None);
+    let is_same = |before: &ToolList| inner.tools.borrow().as_ref().is_some_and(|list| list.is_same(before));
+    if before.is_some_and(|before| is_same(&before)) { Compared::Same } else { Compared::Other }
 }
 
 /// One line in the log, unless the last one was about the same.

@@ -29,12 +29,19 @@ pub(super) struct Slot {
     pub(super) clocks: Clocks,
     /// In which words it was asked.
     pub(super) era: Era,
+    /// Whether the server may be told that nobody waits for it any more.
+    pub(super) cancellable: bool,
 }
 
 impl Slot {
     pub(super) fn deadline(&self) -> Instant {
         let total = self.clocks.from + self.clocks.total;
         if self.questions == 0 { total.min(self.heard + self.clocks.idle) } else { total }
+    }
+
+    /// Whether the server is to be told that nobody waits any more: only what it may have received.
+    pub(super) fn is_to_be_cancelled(&self) -> bool {
+        self.sent && self.cancellable
     }
 
     /// Wakes whoever waits, and lets go of everything it holds.

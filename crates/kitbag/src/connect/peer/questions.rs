@@ -1,6 +1,6 @@
-//! Questions of a server in the middle of a call. Older servers do not say which call they belong to: while every
-//! call in flight is made for one person, and none of another user was given up unanswered, there is no doubt;
-//! otherwise nobody is asked.
+//! Questions of a server in the middle of a call. Older servers do not say which call they belong to, unless they come
+//! with the answer to one. Else, while every call in flight is made for one person, and none of another user was given
+//! up unanswered, there is no doubt; otherwise nobody is asked.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -13,10 +13,10 @@ use super::{Caller, Peer, Shared};
 
 impl Peer {
     /// Takes a question in; it is answered later, or refused at once.
-    pub(super) fn take_question(&self, id: &RawValue, ask: Ask, params: Option<&RawValue>) {
+    pub(super) fn take_question(&self, id: &RawValue, ask: Ask, params: Option<&RawValue>, origin: Origin) {
         let method = ask.as_str();
         let refuse = |why: &str| self.answer(id, Err((-32601, &format!("{method} is not offered{why}"))));
-        let (asked, calls) = match self.0.waiting() {
+        let (asked, calls) = match self.0.waiting(origin) {
             Waiting::One(asked, calls) => (asked, calls),
             Waiting::Nobody => return refuse(""),
             Waiting::Several => return refuse(" while several callers wait"),
@@ -65,6 +65,15 @@ impl Peer {
     }
 }
 
+/// Which call a question belongs to.
+#[derive(Clone, Copy)]
+pub(super) enum Origin {
+    /// It may be any that the server has received.
+    Unknown,
+    /// This one: it came with its answer.
+    Call(u64),
+}
+
 enum Waiting {
     Nobody,
     One(Arc<Asked>, Vec<u64>),
@@ -78,11 +87,18 @@ enum Pause {
 
 impl Shared {
     /// Who is waiting for this server.
-    fn waiting(&self) -> Waiting {
+    fn waiting(&self, origin: Origin) -> Waiting {
         let pending = self.lock();
+        if let Origin::Call(id) = origin {
+            return match pending.slots.get(&id).map(|slot| &slot.voice.caller) {
+                Some(Caller::Person(asked)) => Waiting::One(asked.clone(), vec![id]),
+                _ => Waiting::Nobody,
+            };
+        }
         let mut found: Option<(Arc<Asked>, Vec<u64>)> = None;
         let mut silent = false;
-        for (id, slot) in &pending.slots {
+        // What has not been sent cannot have caused a question.
+        for (id, slot) in pending.slots.iter().filter(|(_, slot)| slot.sent) {
             match (&slot.voice.caller, &mut found) {
                 (Caller::Kitbag, _) => {}
                 // It may be this call that caused the question, and nobody answers for it.

@@ -11,6 +11,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::ask::Ask;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::message::{Message, NotAMessage, decode, is_answer_like, only_ours, sniff_id};
+use super::questions::Origin;
 use super::{Inbound, LAST_WORDS, Peer, RequestError, Shared};
 
 /// Comes when the conversation is over.
@@ -114,11 +115,12 @@ pub(super) async fn read(
         };
         match incoming {
             Incoming::Closed(closed) => break (closed, true),
-            Incoming::Line(line) => take(line, &peer, &*inbound),
+            Incoming::Line(line) => take(line, Origin::Unknown, &peer, &*inbound),
+            Incoming::Beside { id, line } => take(line, Origin::Call(id), &peer, &*inbound),
             Incoming::Failed { id, error } => shared.finish(id, Err(error)),
             // Half an answer is none: its call is lost, and may be one to make again.
             Incoming::Rest(rest) if decode(rest).is_err() => inbound.noise(rest, NotAMessage::Noise),
-            Incoming::Rest(rest) => take(rest, &peer, &*inbound),
+            Incoming::Rest(rest) => take(rest, Origin::Unknown, &peer, &*inbound),
             Incoming::Oversized(head) if !is_answer_like(head) => inbound.noise(head, NotAMessage::Noise),
             Incoming::Oversized(head) => {
                 let ids = sniff_id(head, b"").map_or_else(|| shared.sent(), |id| vec![id]);
@@ -134,7 +136,7 @@ pub(super) async fn read(
     while !over && !matches!(source.next().await, Incoming::Closed(_)) {}
 }
 
-fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
+fn take(line: &[u8], origin: Origin, peer: &Peer, inbound: &dyn Inbound) {
     let shared = &peer.0;
     match decode(line) {
         Ok(Message::Answer { id, outcome: Ok(result) }) => shared.finish(id, Ok(result.to_owned())),
@@ -149,7 +151,7 @@ fn take(line: &[u8], peer: &Peer, inbound: &dyn Inbound) {
         }
         Ok(Message::Request { id, method, params }) => {
             if let Some(ask) = Ask::of(&method) {
-                return peer.take_question(id, ask, params);
+                return peer.take_question(id, ask, params, origin);
             }
             if let Some(outcome) = inbound.request(id, &method, params) {
                 peer.answer(id, outcome.as_deref().map_err(|(code, message)| (*code, message.as_str())));

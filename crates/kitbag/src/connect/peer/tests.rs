@@ -245,3 +245,17 @@ async fn an_answer_that_nobody_took_is_not_kept() {
     let written = stage.written.lock().unwrap().concat();
     assert!(!written.contains("cancelled"), "what was answered need not be stopped: {written}");
 }
+
+#[tokio::test]
+async fn f26_an_initialize_is_never_cancelled() {
+    for (method, cancels) in [("initialize", 0), ("tools/list", 1)] {
+        let stage = stage();
+        stage.open.add_permits(100);
+        let late = ask(&stage, method, 50).await.unwrap_err();
+        assert!(matches!(late, RequestError::Timeout { sent: true, .. }), "{late:?}");
+        // What comes next is written after whatever is said about it.
+        ask(&stage, "ping", 50).await.unwrap_err();
+        let written = stage.written.lock().unwrap().concat();
+        assert_eq!(written.matches(r#""requestId":1,"#).count(), cancels, "{written}");
+    }
+}

@@ -29,3 +29,33 @@ fn ids_of_every_length() {
         assert_eq!((&read["id"], &read["params"]["_meta"]["progressToken"]), (&json!(id), &json!(id)));
     }
 }
+
+#[test]
+fn f26_our_own_meta_wins_and_the_callers_other_keys_stay() {
+    let meta = r#"{"progressToken":"mine","io.modelcontextprotocol/protocolVersion":"1","a":1.0,
+        "io.modelcontextprotocol/clientInfo":{},"progress\u0054oken":2,
+        "io.modelcontextprotocol/clientCapabilities":{"sampling":{}},"b \" c":{"x":[1]}}"#;
+    for (era, own) in [(Era::Legacy, 1), (Era::Modern, 4)] {
+        let line = request(Vec::new(), 7, "tools/call", &[("_meta", Param::Json(meta))], Speech::from(era));
+        let text = String::from_utf8(line.0).unwrap();
+        assert_eq!(text.find('\n'), Some(text.len() - 1), "{text}");
+        for key in OWN_META {
+            let times = text.matches(&format!("\"{key}\":")).count();
+            assert_eq!(times, usize::from(era == Era::Modern || key == "progressToken"), "{key}: {text}");
+        }
+        let read: Value = serde_json::from_str(&text).unwrap();
+        let read = &read["params"]["_meta"];
+        assert_eq!(read.as_object().unwrap().len(), own + 2, "{text}");
+        assert_eq!((&read["progressToken"], &read["b \" c"]), (&json!(7), &json!({"x": [1]})));
+        assert!(text.contains(r#""a":1.0"#), "as given: {text}");
+    }
+}
+
+#[test]
+fn meta_that_is_no_object_is_left_out() {
+    for meta in ["", "[]", "null", "7", "{", "{}", " { } "] {
+        let line = request(Vec::new(), 7, "x", &[("_meta", Param::Json(meta))], Speech::from(Era::Legacy));
+        let read: Value = serde_json::from_slice(&line.0).unwrap();
+        assert_eq!(read["params"]["_meta"], json!({"progressToken": 7}), "{meta}");
+    }
+}

@@ -96,7 +96,11 @@ pub(crate) fn discover_as(server: &Server, request: &Request<'_>, version: &str)
 
 /// As a capability, if it has any.
 fn tools(server: &Server) -> &'static str {
-    if server.options.has_tools { "\"tools\":{\"listChanged\":true}" } else { "" }
+    match (server.options.has_tools, server.options.tells_changes) {
+        (false, _) => "",
+        (true, false) => "\"tools\":{}",
+        (true, true) => "\"tools\":{\"listChanged\":true}",
+    }
 }
 
 /// As a member of either answer, with the comma before it.

@@ -3,6 +3,7 @@
 
 mod connection;
 mod deliver;
+mod door;
 mod fault;
 mod gzip;
 mod headers;
@@ -68,11 +69,14 @@ pub(crate) fn run(house: &Arc<House>, port: u16) -> ExitCode {
     let _ = io::stdout().flush();
     let streams = AtomicU64::new(0);
     let site = Arc::new(Site { house: Arc::clone(house), sessions: Sessions::default(), origin, streams });
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let site = Arc::clone(&site);
-            thread::spawn(move || site.serve(&stream));
-        }
+    let serve = move |stream: TcpStream| {
+        let site = Arc::clone(&site);
+        thread::spawn(move || site.serve(&stream));
+    };
+    let door = house.options.http.door.clone();
+    thread::spawn(move || match door {
+        Some(file) => door::accept(listener, &file, serve),
+        None => listener.incoming().flatten().for_each(serve),
     });
     let _ = io::stdin().read_to_end(&mut Vec::new());
     house.events.note(&["stdin-eof"]);
@@ -99,6 +103,13 @@ impl Site {
         let mut reader = Reader::new(stream);
         loop {
             let mut connection = Connection::new(stream);
+            if let Some(idle) = self.house.options.http.idle
+                && !reader.is_spoken_to(idle)
+            {
+                self.house.events.note(&["idle-close"]);
+                thread::sleep(idle / 2);
+                return;
+            }
             let request = match reader.next() {
                 Ok(Some(request)) => request,
                 Ok(None) => return,

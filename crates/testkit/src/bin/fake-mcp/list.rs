@@ -35,7 +35,8 @@ pub(crate) fn paged<'a>(
     };
     let to = server.options.page.map_or(total, |page| total.min(from + page));
     let next = (to < total).then(|| format!("at-{to}"));
-    scoped_page(request.id, request.speech, (from..to).map(tool), next.as_deref(), server.options.scope)
+    let hints = Hints { scope: server.options.scope, ttl: server.options.ttl };
+    hinted_page(request.id, request.speech, (from..to).map(tool), next.as_deref(), hints)
 }
 
 /// The definitions of the good server's own tools.
@@ -50,16 +51,21 @@ pub(crate) fn page<'a>(
     tools: impl Iterator<Item = Cow<'a, str>>,
     next: Option<&str>,
 ) -> Vec<u8> {
-    scoped_page(id, speech, tools, next, "public")
+    hinted_page(id, speech, tools, next, Hints { scope: "public", ttl: Some(60_000) })
 }
 
-/// The same with who may keep it.
-fn scoped_page<'a>(
+/// What a modern server says of its list: who may keep it, and for how long.
+struct Hints {
+    scope: &'static str,
+    ttl: Option<u64>,
+}
+
+fn hinted_page<'a>(
     id: &str,
     speech: Speech,
     tools: impl Iterator<Item = Cow<'a, str>>,
     next: Option<&str>,
-    scope: &str,
+    Hints { scope, ttl }: Hints,
 ) -> Vec<u8> {
     wire::result(id, speech, |line| {
         line.extend_from_slice(b"\"tools\":[");
@@ -74,7 +80,8 @@ fn scoped_page<'a>(
             line.extend_from_slice(format!(",\"nextCursor\":{}", wire::quoted(next)).as_bytes());
         }
         if speech == Speech::Modern {
-            line.extend_from_slice(format!(",\"ttlMs\":60000,\"cacheScope\":\"{scope}\"").as_bytes());
+            let ttl = ttl.map(|ttl| format!(",\"ttlMs\":{ttl}")).unwrap_or_default();
+            line.extend_from_slice(format!("{ttl},\"cacheScope\":\"{scope}\"").as_bytes());
         }
     })
 }

@@ -23,6 +23,8 @@ fake-mcp: an MCP server over stdio for tests
   --pick NAME                that server's definitions, where FILE holds several servers
   --page N                   tools per page
   --scope public|private     who may keep the list of a modern server (public)
+  --ttl MS|none              how long the list of a modern server holds (60000)
+  --no-changes               does not say that its tools may change, and takes no subscriptions
   --start-delay MS           sleeps before it reads or writes anything
   --events FILE              appends a line per event
   --stderr TEXT              a line on stderr at start
@@ -39,6 +41,9 @@ fake-mcp: an MCP server over stdio for tests
   --bearer TOKEN             refuses every request without this token
   --header NAME=VALUE        refuses every request without this header; may be repeated
   --retry MS                 tells clients when to come back to a stream
+  --idle MS                  hears no more on a connection this long after its last answer, and closes it half as
+                             long later, as if that took its way
+  --door FILE                no new connection can be made while FILE exists
   --elsewhere URL            another server, for the faults that lead there
   --canary                   only notes what comes and answers 200";
 
@@ -89,6 +94,8 @@ pub(crate) struct Options {
     pub(crate) pick: Option<String>,
     pub(crate) page: Option<usize>,
     pub(crate) scope: &'static str,
+    pub(crate) ttl: Option<u64>,
+    pub(crate) tells_changes: bool,
     pub(crate) start_delay: Duration,
     pub(crate) events: Option<PathBuf>,
     pub(crate) stderr: Option<String>,
@@ -110,6 +117,8 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         pick: None,
         page: None,
         scope: "public",
+        ttl: Some(60_000),
+        tells_changes: true,
         start_delay: Duration::ZERO,
         events: None,
         stderr: None,
@@ -126,6 +135,10 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
             "--list-http-faults" => return Ok(Run::ListHttpFaults),
             "--no-tools" => {
                 options.has_tools = false;
+                continue;
+            }
+            "--no-changes" => {
+                options.tells_changes = false;
                 continue;
             }
             _ if options.http.flag(&option) => continue,
@@ -161,6 +174,8 @@ impl Options {
             "--pick" => self.pick = Some(value),
             "--page" => self.page = Some(number(&value)?).filter(|page| 0 < *page),
             "--scope" => self.scope = scope(&value)?,
+            "--ttl" if value == "none" => self.ttl = None,
+            "--ttl" => self.ttl = Some(number(&value)?),
             "--start-delay" => self.start_delay = Duration::from_millis(number(&value)?),
             "--events" => self.events = Some(value.into()),
             "--stderr" => self.stderr = Some(value),

@@ -146,7 +146,7 @@ impl Server {
             ("tools/list", _) => self.answer(&list::answer(self, request)),
             ("initialize", _) => era::initialize(self, request),
             ("server/discover", _) => era::discover(self, request),
-            ("subscriptions/listen", Speech::Modern) => self.listen(id),
+            ("subscriptions/listen", Speech::Modern) if self.options.tells_changes => self.listen(id),
             ("ping" | "logging/setLevel", Speech::Legacy) => self.answer(&wire::result(id, speech, |_| ())),
             _ => {
                 let line = wire::error(id, code::NO_METHOD, "method not found", "");

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::super::farm::{Use as _, first};
-use super::super::{Farm, calm, said, until};
+use super::super::{Farm, Hosted, calm, said, until};
 use super::{LONG, open_for, pid, server};
 
 const ROOTS: &str = r#"{"what":"roots"}"#;
@@ -236,7 +236,9 @@ async fn f5_servers_are_told_what_callers_can_answer() {
         let farm = Farm::of("x", &["--era", era]);
         let options = Options { answers: vec![Ask::Roots, Ask::Sampling], ..farm.options(calm()) };
         let able = farm.open_with(options).await;
-        assert_eq!(told(&farm, &able, era).await, json!({"roots": {}, "sampling": {}}), "{era}");
+        // Newer servers are told with each call, and nobody answers for this one.
+        let all = if era == "legacy" { json!({"roots": {}, "sampling": {}}) } else { json!({}) };
+        assert_eq!(told(&farm, &able, era).await, all, "{era}");
         // Who can answer nothing has another link, on which nothing is offered.
         let unable = farm.open(calm()).await;
         assert_ne!(pid(&able, "x").await, pid(&unable, "x").await, "{era}");
@@ -244,4 +246,66 @@ async fn f5_servers_are_told_what_callers_can_answer() {
         unable.close().await;
         farm.close(able).await;
     }
+}
+
+#[tokio::test]
+async fn f23_newer_servers_are_told_with_each_call_who_answers_for_it() {
+    let farm = Farm::of("x", &["--era", "modern"]);
+    let kit = farm.open(calm()).await;
+    let person = Arc::new(Person::default());
+    let echoed = call(&kit, "mcp_x_raw_echo", "{}", Some(&person)).await;
+    let params: Value = serde_json::from_str(first(&echoed)).unwrap();
+    let offered = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    assert_eq!(*offered, json!({"roots": {}}));
+    assert_eq!(told(&farm, &kit, "modern").await, json!({}), "nobody answers for this one");
+    // An honest server asks for nothing else.
+    let asked = call(&kit, "mcp_x_ask", ROOTS, Some(&person)).await;
+    assert!(first(&asked).contains("file:///mine"), "{asked:?}");
+    let asked = call(&kit, "mcp_x_ask", r#"{"what":"sampling"}"#, Some(&person)).await;
+    assert!(first(&asked).contains("does not offer sampling"), "{asked:?}");
+    assert_eq!(person.heard(), ["local"]);
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn f23_handles_whose_persons_answer_the_same_share_a_server() {
+    for era in ["legacy", "modern"] {
+        let farm = Farm::of("x", &["--era", era]);
+        farm.settings("[users.ada]\n[users.bob]\n");
+        let (hers, his) = (Arc::new(Person::default()), Arc::new(Person::default()));
+        let with = |person: &Arc<Person>| Options { responder: Some(person.clone()), ..farm.options(calm()) };
+        let (ada, bob) =
+            (open_for(&farm, "ada", with(&hers)).await, open_for(&farm, "bob", with(&his)).await);
+        assert_eq!(pid(&ada, "x").await, pid(&bob, "x").await, "{era}: one process");
+        for kit in [&ada, &bob, &bob] {
+            let asked = call(kit, "mcp_x_ask", ROOTS, None).await;
+            assert!(first(&asked).contains("file:///mine"), "{era}: {asked:?}");
+        }
+        assert_eq!((hers.heard(), his.heard()), (vec!["ada".to_owned()], vec!["bob".to_owned(); 2]), "{era}");
+        bob.close().await;
+        farm.close(ada).await;
+    }
+}
+
+/// A question that comes with the answer to a call belongs to that call, whoever else waits.
+#[tokio::test]
+async fn f23_older_servers_at_an_address_say_by_their_stream_whom_they_ask() {
+    let hosted = Hosted::of("x", &["--era", "legacy", "--answer", "sse"]);
+    let farm = &hosted.farm;
+    farm.settings("[users.ada]\n[users.bob]\n");
+    let options = || Options { answers: vec![Ask::Roots], ..farm.options(calm()) };
+    let (ada, bob) = (open_for(farm, "ada", options()).await, open_for(farm, "bob", options()).await);
+    let (hers, his) = (Arc::new(Person::default()), Arc::new(Person::default()));
+    let slow = call(&ada, "mcp_x_sleep", HOUR, Some(&hers));
+    let silent = async {
+        // Nobody answers for this call, and another's person does not either.
+        let refused = call(&bob, "mcp_x_ask", ROOTS, None).await;
+        assert!(first(&refused).contains("-32601"), "{refused:?}");
+        call(&bob, "mcp_x_ask", ROOTS, Some(&his)).await
+    };
+    let asked = beside(farm, slow, silent).await;
+    assert!(first(&asked).contains("file:///mine"), "{asked:?}");
+    assert_eq!((hers.heard(), his.heard()), (vec![], vec!["bob".to_owned()]));
+    bob.close().await;
+    hosted.close(ada).await;
 }

@@ -1,3 +1,5 @@
+use kitbag_core::Limits;
+
 use super::{Address, Trust, check_literal, connector, usual};
 
 #[track_caller]
@@ -105,8 +107,8 @@ fn f26_no_link_local_address_is_dialled_however_it_is_written() {
 #[tokio::test]
 async fn a_name_is_checked_when_it_is_dialled() {
     let address = Address::parse("http://localhost:1/").unwrap();
-    let wait = std::time::Duration::from_secs(5);
-    let client = connector(&address, wait, |_| Err("is not wanted here"), Trust::default()).unwrap();
+    let limits = Limits::default();
+    let client = connector(&address, &limits, |_| Err("is not wanted here"), Trust::default()).unwrap();
     let error = client.get(address.url).send().await.unwrap_err();
     assert!(error.is_connect() && super::super::reason::root(&error).contains("is not wanted here"));
 }

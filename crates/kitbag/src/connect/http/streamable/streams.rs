@@ -11,7 +11,7 @@ use super::super::events::{Events, TooLong};
 use super::super::headers::{About, LAST_EVENT, answers};
 use super::super::reason::Trouble;
 use super::super::remote::{Kind, kind_of};
-use super::Shared;
+use super::{Shared, Via};
 
 /// How a stream ended.
 enum Ended {
@@ -20,8 +20,8 @@ enum Ended {
     /// Without.
     Early {
         why: String,
-        /// Whether any message came.
-        heard: bool,
+        /// How many messages came.
+        heard: usize,
     },
 }
 
@@ -37,7 +37,7 @@ impl Shared {
         let mut events = Events::new(self.remote.limits.line);
         let mut tries = 0;
         loop {
-            let ended = self.read(&mut answer, &mut events, |line| {
+            let ended = self.read(Via::Answer(id), &mut answer, &mut events, |line| {
                 let answered = answers(line, id);
                 if answered {
                     self.settle(about, session.clone(), line);
@@ -48,7 +48,7 @@ impl Shared {
                 self.finish(answer).await;
                 return Ok(());
             };
-            tries = if heard { 0 } else { tries + 1 };
+            tries = if 0 < heard { 0 } else { tries + 1 };
             answer = loop {
                 let going_on = events.last_id().filter(|_| !about.is_modern);
                 let Some(last) = going_on.filter(|_| tries <= self.remote.limits.resumes as u32) else {
@@ -89,8 +89,8 @@ impl Shared {
                 self.overhears.cancel();
                 match answer {
                     Ok(mut answer) if answer.status().is_success() && kind_of(&answer) == Kind::Events => {
-                        let ended = self.read(&mut answer, &mut events, |_| false).await;
-                        let heard = matches!(ended, Ok(Ended::Early { heard: true, .. }));
+                        let ended = self.read(Via::Elsewhere, &mut answer, &mut events, |_| false).await;
+                        let heard = matches!(ended, Ok(Ended::Early { heard: 1.., .. }));
                         tries = if heard { 0 } else { tries + 1 };
                     }
                     Ok(answer) if answer.status() == StatusCode::NOT_FOUND && self.in_session() => {
@@ -99,9 +99,15 @@ impl Shared {
                         return Some(Trouble::SessionGone { why, maybe_done: false });
                     }
                     Ok(answer) if answer.status().is_server_error() => tries += 1,
-                    // It has no such stream, and need not.
-                    Ok(_) | Err(Trouble::Said(_)) => return None,
-                    Err(trouble @ Trouble::Unreachable(_)) => return Some(trouble),
+                    // It has no such stream, and need not; then it cannot tell of changes either.
+                    Ok(_) | Err(Trouble::Said(_)) => {
+                        self.hand_on(Via::Elsewhere, TELLS_NOTHING.to_vec()).await;
+                        return None;
+                    }
+                    Err(trouble @ Trouble::Unreachable(_)) => {
+                        self.report(None, trouble).await;
+                        tries += 1;
+                    }
                     Err(Trouble::Broken(_) | Trouble::SessionGone { .. }) => tries += 1,
                 }
                 tokio::time::sleep(self.pause(events.retry(), tries)).await;
@@ -128,38 +134,43 @@ impl Shared {
     }
 
     /// What a newer server was asked to tell. A stream that ends is asked for anew, under another id; what was
-    /// missed meanwhile is found by listing again.
+    /// missed meanwhile is found by listing again. One that ends again and again without having told anything is
+    /// asked for ever more rarely.
     pub(super) async fn subscribe(self: Arc<Self>, line: Vec<u8>, about: About) {
         let telling = async {
             let mut tries = 0;
             for round in 0_u64.. {
-                let line = renamed(&line, round)?;
+                let Some(line) = renamed(&line, round) else { break };
                 match self.remote.post(&self.remote.address.url, self.headers(&about), line).await {
                     Ok(mut answer) if answer.status().is_success() && kind_of(&answer) == Kind::Events => {
                         if 0 < round {
-                            self.hand_on(LIST_CHANGED.to_vec()).await;
+                            self.hand_on(Via::Elsewhere, LIST_CHANGED.to_vec()).await;
                         }
                         let mut events = Events::new(self.remote.limits.line);
-                        let ended = self.read(&mut answer, &mut events, |_| false).await;
-                        let heard = matches!(ended, Ok(Ended::Early { heard: true, .. }));
-                        tries = if heard { 0 } else { tries + 1 };
+                        let ended = self.read(Via::Elsewhere, &mut answer, &mut events, |_| false).await;
+                        // The first message acknowledges the subscription.
+                        let told = matches!(ended, Ok(Ended::Early { heard: 2.., .. }));
+                        tries = if told { 0 } else { tries + 1 };
                     }
-                    Ok(answer) if answer.status().is_server_error() => tries += 1,
+                    Ok(answer) if answer.status().is_server_error() => {
+                        self.hand_on(Via::Elsewhere, TELLS_NOTHING.to_vec()).await;
+                        tries += 1;
+                    }
                     // It cannot tell, or says so in one answer.
-                    Ok(_) | Err(Trouble::Said(_)) => return None,
-                    Err(trouble @ Trouble::Unreachable(_)) => return Some(trouble),
+                    Ok(_) | Err(Trouble::Said(_)) => break,
+                    Err(trouble @ Trouble::Unreachable(_)) => {
+                        self.report(None, trouble).await;
+                        tries += 1;
+                    }
                     Err(_) => tries += 1,
                 }
                 tokio::time::sleep(self.pause(None, tries)).await;
             }
-            None
+            self.hand_on(Via::Elsewhere, TELLS_NOTHING.to_vec()).await;
         };
-        let trouble = tokio::select! {
-            () = self.stop.cancelled() => return,
-            trouble = telling => trouble,
-        };
-        if let Some(trouble) = trouble {
-            self.report(None, trouble).await;
+        tokio::select! {
+            () = self.stop.cancelled() => {}
+            () = telling => {}
         }
     }
 
@@ -179,11 +190,12 @@ impl Shared {
     /// Hands every message of a stream on, until one is the last or the stream ends.
     async fn read(
         &self,
+        from: Via,
         answer: &mut Response,
         events: &mut Events,
         is_last: impl Fn(&[u8]) -> bool,
     ) -> Result<Ended, Trouble> {
-        let mut heard = false;
+        let mut heard = 0;
         loop {
             let chunk = match self.remote.chunk(answer).await {
                 Ok(Some(chunk)) => chunk,
@@ -202,9 +214,9 @@ impl Shared {
                 if !event.is_message() {
                     continue;
                 }
-                heard = true;
+                heard += 1;
                 let last = is_last(event.data.trim_ascii());
-                self.hand_on(event.data).await;
+                self.hand_on(from, event.data).await;
                 if last {
                     return Ok(Ended::Answered);
                 }
@@ -214,6 +226,10 @@ impl Shared {
 }
 
 const LIST_CHANGED: &[u8] = br#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+
+/// What stands for a subscription that is none: nothing will be told.
+const TELLS_NOTHING: &[u8] =
+    br#"{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{}}"#;
 
 /// The same request under an id of its own. The first keeps the one it has.
 fn renamed(line: &[u8], round: u64) -> Option<Vec<u8>> {

@@ -11,9 +11,13 @@ use crate::server::Server;
 pub(super) const FAULTS: &[Entry] = &[
     Entry {
         label: "s04",
-        modes: &[N],
-        about: "N MiB (100) on stderr; serves only while somebody reads them",
-        make: |modes| Arc::new(Flood { mib: modes.number(100) }),
+        modes: &[N, "line"],
+        about: "N MiB (100) on stderr; serves only while somebody reads them; line: one line that does not end, with \
+                FAKE_SECRET in its last words",
+        make: |modes| match modes.has("line") {
+            true => Arc::new(EndlessLine { mib: modes.number(100) }),
+            false => Arc::new(Flood { mib: modes.number(100) }),
+        },
     },
     Entry {
         label: "s08",
@@ -46,6 +50,22 @@ fn flood_mib(number: usize) {
     (0..16).for_each(|_| {
         let _ = io::stderr().write_all(chunk.as_bytes());
     });
+}
+
+struct EndlessLine {
+    mib: usize,
+}
+
+impl Fault for EndlessLine {
+    fn start(&self, _: &Arc<Server>) {
+        let secret = std::env::var("FAKE_SECRET").unwrap_or_default();
+        eprint!("the first words ");
+        let chunk = [b'.'; 64 * 1024];
+        (0..self.mib * 16).for_each(|_| {
+            let _ = io::stderr().write_all(&chunk);
+        });
+        eprint!(" key {secret} the last words");
+    }
 }
 
 struct Crash;

@@ -3,6 +3,7 @@
 
 use std::io::{self, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 /// More than any test sends.
 const MOST: usize = 256 * 1024 * 1024;
@@ -47,6 +48,20 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     pub(crate) fn new(stream: &'a TcpStream) -> Self {
         Self { stream, ahead: Vec::new() }
+    }
+
+    /// Whether anything comes within this time.
+    pub(crate) fn is_spoken_to(&self, within: Duration) -> bool {
+        if !self.ahead.is_empty() {
+            return true;
+        }
+        let _ = self.stream.set_read_timeout(Some(within));
+        let is_silent = self
+            .stream
+            .peek(&mut [0])
+            .is_err_and(|error| matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut));
+        let _ = self.stream.set_read_timeout(None);
+        !is_silent
     }
 
     /// The next request; nothing when the client has ended the connection between two of them.

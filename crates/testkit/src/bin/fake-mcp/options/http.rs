@@ -1,5 +1,8 @@
 //! What the command line says about HTTP.
 
+use std::path::PathBuf;
+use std::time::Duration;
+
 use super::number;
 
 #[derive(Default)]
@@ -13,6 +16,8 @@ pub(crate) struct HttpOptions {
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) retry: Option<u64>,
     pub(crate) elsewhere: Option<String>,
+    pub(crate) idle: Option<Duration>,
+    pub(crate) door: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -74,6 +79,8 @@ impl HttpOptions {
             }
             "--retry" => self.retry = Some(number(&value)?),
             "--elsewhere" => self.elsewhere = Some(value),
+            "--idle" => self.idle = Some(Duration::from_millis(number(&value)?)),
+            "--door" => self.door = Some(value.into()),
             _ => return Err(format!("unknown option {option}")),
         }
         Ok(())

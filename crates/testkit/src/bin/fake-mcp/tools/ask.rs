@@ -63,10 +63,23 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
             let text = wire::quoted(responses.get());
             Done::Answer(wire::text_result(request.id, request.speech, &text))
         }
+        // An honest server asks only for what the client says it can answer.
+        (Speech::Modern, None) if !is_offered(request, method) => {
+            let text = wire::quoted(&format!("the client does not offer {method}"));
+            Done::Answer(wire::text_result(request.id, request.speech, &text))
+        }
         (Speech::Modern, None) => {
             Done::Answer(wire::input_required(request.id, "question", (method, params), "asked once"))
         }
     }
+}
+
+/// Whether the capabilities that came with a request have what a method needs.
+fn is_offered(request: &Request<'_>, method: &str) -> bool {
+    let capability = method.split('/').next().unwrap_or_default();
+    let offered =
+        request.params.meta.capabilities.map(|raw| serde_json::from_str::<serde_json::Value>(raw.get()));
+    offered.and_then(Result::ok).is_some_and(|offered| offered.get(capability).is_some())
 }
 
 /// Asks after a while, and says so in its log just before. It does not look whether the client still waits.
