@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
-use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Responder, Status};
+use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Reason, Responder};
 use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
 use crate::held::NamesFiles;
@@ -74,8 +74,11 @@ pub struct Options {
 pub struct OpenError {
     /// Which.
     pub server: ServerName,
-    /// Why.
+    /// Its state and why, in one line.
     pub why: String,
+    /// Why, where that is known.
+    #[source]
+    pub reason: Option<Arc<Reason>>,
 }
 
 /// The servers of one setup, opened, and everything that is done with them. Clones share it; the last one to be
@@ -256,9 +259,11 @@ impl Kitbag {
     /// files say.
     pub fn faults(&self) -> Vec<Fault> {
         let now = self.0.now();
-        let away = now.links.values().filter(|opened| !opened.is_here()).map(|opened| Fault {
-            stage: Stage::Connect,
-            ..Fault::error(FaultKind::Unavailable, why(&opened.status())).of(opened.link().name())
+        let away = now.links.values().filter(|opened| !opened.is_here()).map(|opened| {
+            let status = opened.status();
+            let hint = status.reason().and_then(|reason| reason.hint.clone());
+            let fault = Fault::error(FaultKind::Unavailable, status.line()).of(opened.link().name());
+            Fault { stage: Stage::Connect, hint, ..fault }
         });
         let rejected = now.snapshot.parts().flat_map(|part| {
             part.rejected.iter().map(|rejected| {
@@ -308,8 +313,9 @@ impl Kitbag {
         let now = self.0.now();
         now.links.values().filter(|opened| opened.server.spec().required).find_map(|opened| {
             let status = opened.link().status();
-            let error = OpenError { server: opened.link().name().clone(), why: why(&status) };
-            (!status.state.is_connected()).then_some(error)
+            let (server, why) = (opened.link().name().clone(), status.line());
+            let reason = status.error.clone().or_else(|| status.waits_for.clone());
+            (!status.state.is_connected()).then_some(OpenError { server, why, reason })
         })
     }
 
@@ -368,9 +374,4 @@ fn context(setup: &Setup, options: &Options) -> LinkContext {
     let answers: Vec<Ask> = options.answers.iter().chain(responder).copied().collect();
     let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
     LinkContext::new(setup.env(), &setup.folders, launcher, Offers::of(&answers))
-}
-
-fn why(status: &Status) -> String {
-    let state = status.state.as_str();
-    status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
 }

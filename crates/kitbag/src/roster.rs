@@ -352,10 +352,9 @@ pub(crate) fn away(status: &Status) -> Option<Away> {
     if status.state.is_here() {
         return None;
     }
-    let state = status.state.as_str();
-    let why = status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"));
+    let (state, why, kind) = (status.state.as_str(), status.line(), status.kind_of_calls());
     let since = status.since.duration_since(std::time::UNIX_EPOCH).ok();
-    Some(Away { state, why, since: since.map(|since| since.as_secs()) })
+    Some(Away { state, why, kind, since: since.map(|since| since.as_secs()) })
 }
 
 /// From one world to the next.

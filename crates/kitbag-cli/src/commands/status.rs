@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use kitbag::connect::LinkState;
+use kitbag::connect::{LinkState, Reason};
 use kitbag::text::{rfc3339, visible};
 use kitbag::{Kitbag, Options, ServerStatus};
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ fn print(context: &mut Context, rows: &[ServerStatus]) {
             status.version.clone().unwrap_or_default().into(),
             status.tools.map(|tools| tools.to_string()).unwrap_or_default().into(),
             status.restarts.to_string().into(),
-            status.reason().map(visible).unwrap_or_default().into(),
+            status.reason().map(|reason| visible(&reason.to_string())).unwrap_or_default().into(),
         ]);
     }
     let text = lines(&table);
@@ -87,9 +87,11 @@ fn as_json(row: &ServerStatus) -> Value {
         "transport": transport(row),
         "protocol": status.era,
         "session": status.session,
-        "auth_required": status.auth_required,
+        "auth_required": status.auth_required(),
         "tools": status.tools,
-        "error": status.reason(),
+        "error": status.reason().map(Reason::to_string),
+        "reason": status.reason().map(reason),
+        "next_try": status.next_try.map(time),
         "restarts": status.restarts,
         "since": time(status.since),
         "last_good": status.last_good.map(time),
@@ -97,6 +99,11 @@ fn as_json(row: &ServerStatus) -> Value {
         "pid": status.pid,
         "keeping": status.keeping,
     })
+}
+
+fn reason(reason: &Reason) -> Value {
+    let Reason { class, root, address, hint, .. } = reason;
+    json!({"class": class.as_str(), "root": root, "address": address, "hint": hint})
 }
 
 /// As it is really spoken to, else as it is configured.

@@ -46,6 +46,7 @@ impl Kitbag {
                 tool: call.tool.to_owned(),
                 message: "is not in use".to_owned(),
                 code: None,
+                reason: None,
             }),
         }
     }

@@ -135,7 +135,7 @@ fn away(view: &View, name: &str) -> Option<Failure> {
     if view.snapshot().part(server).is_some() {
         return None;
     }
-    let failure = Failure::new(ErrorKind::Unavailable, format!("is {}", away.why));
+    let failure = Failure::new(away.kind, format!("is {}", away.why));
     Some(Failure { server: Some(server.clone()), ..failure })
 }
 
