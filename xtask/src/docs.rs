@@ -7,12 +7,40 @@ use anyhow::{Context, bail};
 
 use crate::{Usage, shell};
 
-const PAGES: &[Page] = &[Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"] }];
+mod errors;
 
-/// A generated file and the `kitbag` command that prints it.
+const PAGES: &[Page] = &[
+    Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"], form: Form::Whole },
+    Page {
+        file: "docs/json.md",
+        command: &["errors", "--json"],
+        form: Form::Section { name: "kinds", render: errors::kinds },
+    },
+    Page {
+        file: "docs/json.md",
+        command: &["errors", "--json"],
+        form: Form::Section { name: "reasons", render: errors::reasons },
+    },
+    Page {
+        file: "README.md",
+        command: &["errors", "--json"],
+        form: Form::Section { name: "exit codes", render: errors::exit_codes },
+    },
+];
+
+/// A generated file, or a section of one, and the `kitbag` command that prints it.
 struct Page {
     file: &'static str,
     command: &'static [&'static str],
+    form: Form,
+}
+
+/// How what the command prints becomes the page.
+enum Form {
+    /// It is the page.
+    Whole,
+    /// It is rendered between `<!-- generated: name -->` and `<!-- end -->`.
+    Section { name: &'static str, render: fn(&str) -> anyhow::Result<String> },
 }
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -28,9 +56,32 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         if text.trim().is_empty() {
             bail!("`kitbag {}` printed nothing for {}", page.command.join(" "), page.file);
         }
-        act(&shell::root().join(page.file), &text).with_context(|| page.file)?;
+        let file = shell::root().join(page.file);
+        let text = page.form.page(&file, text).with_context(|| page.file)?;
+        act(&file, &text).with_context(|| page.file)?;
     }
     Ok(())
+}
+
+impl Form {
+    /// The whole page with what was printed in its place.
+    fn page(&self, file: &Path, printed: String) -> anyhow::Result<String> {
+        match self {
+            Self::Whole => Ok(printed),
+            Self::Section { name, render } => {
+                let kept = fs::read_to_string(file)?;
+                with_section(&kept, name, &render(&printed)?)
+            }
+        }
+    }
+}
+
+/// A page with another text in one of its sections.
+fn with_section(page: &str, name: &str, text: &str) -> anyhow::Result<String> {
+    let begin = format!("<!-- generated: {name} -->\n");
+    let (before, rest) = page.split_once(&begin).with_context(|| format!("no line {}", begin.trim()))?;
+    let (_, after) = rest.split_once("<!-- end -->").context("no line <!-- end -->")?;
+    Ok(format!("{before}{begin}{text}<!-- end -->{after}"))
 }
 
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {

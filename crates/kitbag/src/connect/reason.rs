@@ -11,10 +11,10 @@ use kitbag_core::{ErrorKind, Fault};
 mod tests;
 
 macro_rules! classes {
-    ($($(#[$doc:meta])* $name:ident = $code:literal, $words:literal;)*) => {
+    ($($name:ident = $code:literal, $words:literal, $sentence:literal;)*) => {
         /// What kind of trouble a [`Reason`] is about: a closed list.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum ReasonClass { $($(#[$doc])* $name),* }
+        pub enum ReasonClass { $(#[doc = $sentence] $name),* }
 
         impl ReasonClass {
             /// All of them.
@@ -23,6 +23,11 @@ macro_rules! classes {
             /// The word used in JSON output.
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $code),* }
+            }
+
+            /// What it means, in one sentence.
+            pub fn sentence(self) -> &'static str {
+                match self { $(Self::$name => $sentence),* }
             }
 
             /// The words a line about it begins with.
@@ -34,52 +39,29 @@ macro_rules! classes {
 }
 
 classes! {
-    /// A value in the configuration is missing or cannot be used.
-    Config = "config", "configuration";
-    /// The address is not one that can be connected to.
-    InvalidUrl = "invalid_url", "invalid url";
-    /// The program does not exist.
-    MissingProgram = "missing_program", "missing program";
-    /// The folder to run in does not exist.
-    MissingFolder = "missing_folder", "missing folder";
-    /// The system did not start the program.
-    SpawnFailed = "spawn_failed", "cannot be started";
-    /// The program ended.
-    Exited = "exited", "exited";
-    /// The connection was closed, or broke off.
-    Closed = "closed", "connection";
-    /// Nobody listens at the address.
-    ConnectionRefused = "connection_refused", "connection";
-    /// The name of the host cannot be looked up.
-    Dns = "dns", "connection";
-    /// No connection can be made for another reason.
-    Unreachable = "unreachable", "connection";
-    /// The server's certificate is not trusted.
-    Certificate = "certificate", "certificate";
-    /// It took too long.
-    Timeout = "timeout", "timeout";
-    /// The server wants credentials (401, or 403 with a challenge).
-    AuthRequired = "auth_required", "auth required";
-    /// The server knows who asks, and does not allow it (403).
-    Forbidden = "forbidden", "forbidden";
-    /// Too many requests (429).
-    RateLimited = "rate_limited", "rate limited";
-    /// The server answered with another error.
-    Refused = "refused", "refused";
-    /// The server no longer knows the session.
-    SessionLost = "session_lost", "the session is gone";
-    /// Something answers, and does not speak MCP.
-    NotMcp = "not_mcp", "not MCP";
-    /// An answer breaks the protocol.
-    BadAnswer = "bad_answer", "bad answer";
-    /// An answer is larger than the limit.
-    TooLarge = "too_large", "too large";
-    /// The server speaks no version of the protocol that Kitbag speaks.
-    ProtocolVersion = "protocol_version", "protocol version";
-    /// The list of tools was not read to its end.
-    CutShort = "cut_short", "tool list cut short";
-    /// It was ended by Kitbag.
-    Stopped = "stopped", "stopped";
+    Config = "config", "configuration", "A value in the configuration is missing or cannot be used.";
+    InvalidUrl = "invalid_url", "invalid url", "The address is not one that can be connected to.";
+    MissingProgram = "missing_program", "missing program", "The program does not exist.";
+    MissingFolder = "missing_folder", "missing folder", "The folder to run in does not exist.";
+    SpawnFailed = "spawn_failed", "cannot be started", "The system did not start the program.";
+    Exited = "exited", "exited", "The program ended.";
+    Closed = "closed", "connection", "The connection was closed, or broke off.";
+    ConnectionRefused = "connection_refused", "connection", "Nobody listens at the address.";
+    Dns = "dns", "connection", "The name of the host cannot be looked up.";
+    Unreachable = "unreachable", "connection", "No connection can be made for another reason.";
+    Certificate = "certificate", "certificate", "The server's certificate is not trusted.";
+    Timeout = "timeout", "timeout", "It took too long.";
+    AuthRequired = "auth_required", "auth required", "The server wants credentials (401, or 403 with a challenge).";
+    Forbidden = "forbidden", "forbidden", "The server knows who asks, and does not allow it (403).";
+    RateLimited = "rate_limited", "rate limited", "Too many requests (429).";
+    Refused = "refused", "refused", "The server answered with another error.";
+    SessionLost = "session_lost", "the session is gone", "The server no longer knows the session.";
+    NotMcp = "not_mcp", "not MCP", "Something answers, and does not speak MCP.";
+    BadAnswer = "bad_answer", "bad answer", "An answer breaks the protocol.";
+    TooLarge = "too_large", "too large", "An answer is larger than the limit.";
+    ProtocolVersion = "protocol_version", "protocol version", "The server speaks no version of the protocol that Kitbag speaks.";
+    CutShort = "cut_short", "tool list cut short", "The list of tools was not read to its end.";
+    Stopped = "stopped", "stopped", "It was ended by Kitbag.";
 }
 
 impl ReasonClass {
