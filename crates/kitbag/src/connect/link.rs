@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use kitbag_core::{ErrorKind, Limits, ServerName};
+use kitbag_core::{ErrorKind, ServerName};
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -23,9 +23,11 @@ use super::wire::Param;
 
 mod call;
 mod listing;
+mod retry;
 
 pub use call::{Call, CallError, Reply};
 use listing::{Listed, Matter, another_try, refresh, too_old};
+use retry::{backoff, pause, retry_after};
 
 struct Inner {
     plan: Plan,
@@ -378,31 +380,6 @@ async fn supervise(inner: Arc<Inner>) {
     }
     inner.session.send_replace(None);
     inner.state(LinkState::Stopped, None);
-}
-
-/// Waits before the next try; for ever when there is to be none.
-async fn pause(delay: Option<Duration>) {
-    match delay {
-        Some(delay) => tokio::time::sleep(delay).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// How long until one that failed is tried again, the so many-th time in a row; never where only another configuration
-/// helps. A program may be installed, a token become valid, without anybody telling us.
-fn retry_after(reason: &Reason, in_vain: u32, limits: &Limits) -> Option<Duration> {
-    let delay = doubled(limits.retry_failed, in_vain, limits.retry_failed_most);
-    (!reason.class.needs_other_config()).then_some(delay)
-}
-
-fn backoff(failures: u32, limits: &Limits) -> Duration {
-    doubled(limits.restart_first, failures, limits.restart_most)
-}
-
-/// Twice as long each time, up to a bound. Late by up to a quarter, so that many that fell together do not rise together.
-fn doubled(first: Duration, times: u32, most: Duration) -> Duration {
-    let doubled = first.saturating_mul(1 << times.saturating_sub(1).min(16)).min(most);
-    doubled + doubled.mul_f64(0.25 * fastrand::f64())
 }
 
 /// A link that is away, and when it is tried again; never where that cannot help.

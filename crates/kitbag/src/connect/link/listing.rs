@@ -12,7 +12,8 @@ use super::super::open::Session;
 use super::super::peer::RequestError;
 use super::super::reason::{Reason, ReasonClass};
 use super::super::status::LinkState;
-use super::{Inner, backoff};
+use super::Inner;
+use super::retry::backoff;
 
 const NOT_LISTED: &str = "tools cannot be listed";
 
