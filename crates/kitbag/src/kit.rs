@@ -31,6 +31,7 @@ mod present;
 mod views;
 
 pub use apply::ApplyError;
+pub use call::absent;
 pub use find::{could_have, speaks_of};
 pub use views::{Changes, NoAgent};
 

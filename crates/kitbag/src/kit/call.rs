@@ -12,6 +12,7 @@ mod meaning;
 mod way;
 
 use entry::Entry;
+pub use meaning::absent;
 use way::Way;
 
 impl Kitbag {

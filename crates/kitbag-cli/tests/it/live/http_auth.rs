@@ -66,7 +66,7 @@ async fn a_server_that_asks_who_we_are_is_auth_required_with_its_own_words() {
     let status = kit.on("x").status();
     let error = status.error.as_ref().unwrap().to_string();
     assert!(status.auth_required() && error.starts_with("auth required: answered 401"), "{error}");
-    assert!(error.contains("realm=") && error.contains("unauthorized"), "{error}");
+    assert!(error.contains("Bearer-challenge realm=") && error.contains("unauthorized"), "{error}");
     assert!(!error.contains("canary"), "{error}");
     let error = kit.ask("x", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
     assert_eq!(error.kind, ErrorKind::AuthRequired, "{error}");

@@ -210,9 +210,10 @@ impl Remote {
     pub(crate) fn said(&self, refusal: &Refusal) -> Trouble {
         let mut text = format!("answered {}", refusal.status);
         let said = [refusal.challenge.clone(), Some(words(&refusal.body, &self.redactor))];
-        for said in said.into_iter().flatten().filter(|said| !said.is_empty()) {
-            text.push_str(": ");
-            text.push_str(&said);
+        let said = said.into_iter().flatten().filter(|said| !said.is_empty()).collect::<Vec<_>>().join("; ");
+        if !said.is_empty() {
+            // Not right behind a status: `Unauthorized: x` reads like a header, and x like a secret.
+            text.push_str(&format!(" and said: {said}"));
         }
         let mut reason = self.because(refusal.class(), text);
         reason.hint = self.hint(reason.class, refusal.status);
