@@ -309,7 +309,7 @@ impl Peer {
     }
 
     fn why_closed(&self) -> Closed {
-        self.0.closed.borrow().clone().unwrap_or_else(|| Closed::by_us())
+        self.0.closed.borrow().clone().unwrap_or_else(Closed::by_us)
     }
 }
 
