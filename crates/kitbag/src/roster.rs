@@ -258,8 +258,13 @@ impl Roster {
 
     /// Whether a server's tools can be called. One that starts on first need can.
     fn heed(&self, link: &Link, status: &Status) {
-        let away = away(status);
-        self.update_snapshot(link, |now| now.snapshot.with_away(link.name(), away));
+        let is_unlisted = status.state == LinkState::Degraded;
+        self.update_snapshot(link, |now| {
+            // One that never could list has no tool that could be called.
+            let unlisted = is_unlisted && now.snapshot.part(link.name()).is_none();
+            let away = if unlisted { Some(as_away(status)) } else { away(status) };
+            now.snapshot.with_away(link.name(), away)
+        });
         self.statuses.send_modify(|count| *count += 1);
     }
 
@@ -349,12 +354,13 @@ fn given_at_once(snapshot: Snapshot, naming: &Naming) -> Snapshot {
 
 /// Why the tools of a server cannot be called, if that is so.
 pub(crate) fn away(status: &Status) -> Option<Away> {
-    if status.state.is_here() {
-        return None;
-    }
+    (!status.state.is_here()).then(|| as_away(status))
+}
+
+fn as_away(status: &Status) -> Away {
     let (state, why, kind) = (status.state.as_str(), status.line(), status.kind_of_calls());
     let since = status.since.duration_since(std::time::UNIX_EPOCH).ok();
-    Some(Away { state, why, kind, since: since.map(|since| since.as_secs()) })
+    Away { state, why, kind, since: since.map(|since| since.as_secs()) }
 }
 
 /// From one world to the next.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use kitbag::execute::{CallResult, Repair};
+use kitbag::kit::speaks_of;
 use kitbag::names::lookup::Found;
 use kitbag::shape::View;
 use kitbag::{CallOptions, ErrorKind, Kitbag, ServerName, Size, ToolCall, UserId};
@@ -179,6 +180,10 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure
         _ => &[],
     };
     let message = match &error.server {
+        // Which server has the tool is not known; a person may know why those that could are away.
+        Some(server) if error.tool.is_none() && !speaks_of(server, name) => {
+            format!("{} ({})", nobody(view, name), error.kind.as_str())
+        }
         Some(server) => format!("{server} ({}): {}", error.kind.as_str(), error.message),
         None => format!("{} ({})", error.message, error.kind.as_str()),
     };

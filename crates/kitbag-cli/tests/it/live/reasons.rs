@@ -114,6 +114,23 @@ async fn f28_a_first_401_is_auth_required_by_every_name() {
     assert_eq!(house.run(&["call", "x/add", "--json"]).exits(12).json()["kind"], "auth_required");
 }
 
+/// Connected, and its tools are behind a lock.
+#[tokio::test]
+async fn f28_a_401_for_the_list_alone_is_auth_required_by_every_name() {
+    let hosted = Hosted::of("x", &["--fault", "h17:list"]);
+    let kit = hosted.farm.open(calm()).await;
+    kit.reaches("x", LinkState::Degraded).await;
+    assert!(kit.on("x").status().auth_required());
+    for name in ["x/add", "mcp_x_add", "add"] {
+        let known = || kit.snapshot().away(kit.on("x").name()).is_some();
+        assert!(until(LONG, known).await, "{name}");
+        let error = kit.call(name, ADD).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::AuthRequired, "{name}: {error}");
+    }
+    hosted.close(kit).await;
+    hosted.farm.house.run(&["call", "add", "a=1", "b=1"]).fails(12, "tools cannot be listed: answered 401");
+}
+
 /// Credentials do not help against a plain 403.
 #[tokio::test]
 async fn f28_a_403_is_forbidden_and_not_called_auth_required() {

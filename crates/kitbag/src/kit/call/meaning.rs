@@ -150,25 +150,21 @@ pub fn absent(view: &View, name: &str, near: Vec<String>) -> Failure {
 fn away(view: &View, name: &str, near: &[String]) -> Option<Failure> {
     let is_unknown = |server: &ServerName| view.snapshot().part(server).is_none();
     let away: Vec<(&ServerName, &Away)> = view.away().filter(|(server, _)| is_unknown(server)).collect();
-    let one = |(server, away): &(&ServerName, &Away)| {
+    if let Some((server, away)) = away.iter().find(|(server, _)| find::speaks_of(server, name)) {
         let failure = Failure::new(away.kind, format!("is {}", away.why));
-        Failure { server: Some((*server).clone()), ..failure }
-    };
-    if let Some(meant) = away.iter().find(|(server, _)| find::speaks_of(server, name)) {
-        return Some(one(meant));
+        return Some(Failure { server: Some((*server).clone()), ..failure });
     }
     // A name that speaks of a server whose tools are known is nobody else's, and one that is almost known is a slip.
     let is_elses = view.snapshot().parts().any(|part| find::speaks_of(&part.server, name));
     if is_elses || !near.is_empty() {
         return None;
     }
-    let (first, others) = away.split_first()?;
-    if others.is_empty() {
-        return Some(one(first));
-    }
-    let is_alike = others.iter().all(|(_, away)| away.kind == first.1.kind);
-    let kind = if is_alike { first.1.kind } else { ErrorKind::Unavailable };
-    Some(Failure { kind, ..not_found(view, name, Vec::new()) })
+    let ((server, first), others) = away.split_first()?;
+    let is_alike = others.iter().all(|(_, away)| away.kind == first.kind);
+    let kind = if is_alike { first.kind } else { ErrorKind::Unavailable };
+    // They may have it or not: a model is told of their state alone, as for every other name.
+    let server = others.is_empty().then(|| (*server).clone());
+    Some(Failure { kind, server, ..not_found(view, name, Vec::new()) })
 }
 
 /// A bare name never reaches one server because another is slow.
