@@ -7,23 +7,45 @@ use anyhow::{Context, bail};
 
 use crate::{Usage, shell};
 
+mod errors;
+
 const PAGES: &[Page] = &[
-    Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"], extent: Extent::File },
-    Page { file: "docs/json.md", command: &["config", "--codes"], extent: Extent::Section("codes") },
+    Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"], form: Form::Whole },
+    Page {
+        file: "docs/json.md",
+        command: &["errors", "--json"],
+        form: Form::Section { name: "kinds", render: errors::kinds },
+    },
+    Page {
+        file: "docs/json.md",
+        command: &["errors", "--json"],
+        form: Form::Section { name: "reasons", render: errors::reasons },
+    },
+    Page {
+        file: "README.md",
+        command: &["errors", "--json"],
+        form: Form::Section { name: "exit codes", render: errors::exit_codes },
+    },
+    Page {
+        file: "docs/json.md",
+        command: &["config", "--codes"],
+        form: Form::Section { name: "codes", render: |printed| Ok(printed.to_owned()) },
+    },
 ];
 
-/// A generated text and the `kitbag` command that prints it.
+/// A generated file, or a section of one, and the `kitbag` command that prints it.
 struct Page {
     file: &'static str,
     command: &'static [&'static str],
-    extent: Extent,
+    form: Form,
 }
 
-/// How much of a file is generated.
-enum Extent {
-    File,
-    /// What stands between `<!-- name -->` and `<!-- /name -->`.
-    Section(&'static str),
+/// How what the command prints becomes the page.
+enum Form {
+    /// It is the page.
+    Whole,
+    /// It is rendered between `<!-- generated: name -->` and `<!-- end -->`.
+    Section { name: &'static str, render: fn(&str) -> anyhow::Result<String> },
 }
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -40,24 +62,31 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             bail!("`kitbag {}` printed nothing for {}", page.command.join(" "), page.file);
         }
         let file = shell::root().join(page.file);
-        let text = match page.extent {
-            Extent::File => text,
-            Extent::Section(name) => {
-                let whole = fs::read_to_string(&file).with_context(|| page.file)?;
-                with_section(&whole, name, &text).with_context(|| page.file)?
-            }
-        };
+        let text = page.form.page(&file, text).with_context(|| page.file)?;
         act(&file, &text).with_context(|| page.file)?;
     }
     Ok(())
 }
 
-/// A text with another section of this name.
-fn with_section(whole: &str, name: &str, section: &str) -> anyhow::Result<String> {
-    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-    let parts = whole.split_once(&begin).and_then(|(before, rest)| Some((before, rest.split_once(&end)?.1)));
-    let (before, after) = parts.with_context(|| format!("has no section {name}"))?;
-    Ok(format!("{before}{begin}{section}{end}{after}"))
+impl Form {
+    /// The whole page with what was printed in its place.
+    fn page(&self, file: &Path, printed: String) -> anyhow::Result<String> {
+        match self {
+            Self::Whole => Ok(printed),
+            Self::Section { name, render } => {
+                let kept = fs::read_to_string(file)?;
+                with_section(&kept, name, &render(&printed)?)
+            }
+        }
+    }
+}
+
+/// A page with another text in one of its sections.
+fn with_section(page: &str, name: &str, text: &str) -> anyhow::Result<String> {
+    let begin = format!("<!-- generated: {name} -->\n");
+    let (before, rest) = page.split_once(&begin).with_context(|| format!("no line {}", begin.trim()))?;
+    let (_, after) = rest.split_once("<!-- end -->").context("no line <!-- end -->")?;
+    Ok(format!("{before}{begin}{text}<!-- end -->{after}"))
 }
 
 fn write(file: &Path, text: &str) -> anyhow::Result<()> {

@@ -9,17 +9,13 @@ use crate::commands::{
     call, completions, config, conformance, cost, doctor, logs, names, prompt, servers, show, status, tools,
     trust, why,
 };
+use crate::exit;
 
-const AFTER: &str = "\
-Without a command, kitbag shows what it found and what to do next.
-
-Exit codes: 0 done · 1 the tool answered with an error · 2 usage · 3 config fault · 4 server unavailable ·
-5 not found or ambiguous · 6 denied or held · 7 invalid arguments · 8 timeout · 9 outcome unknown · 70 a bug of ours ·
-130 interrupted";
+const AFTER: &str = "Without a command, kitbag shows what it found and what to do next.";
 
 /// Gives any agent the tools of any MCP server.
 #[derive(Debug, Parser)]
-#[command(name = "kitbag", version, after_help = AFTER)]
+#[command(name = "kitbag", version, after_help = format!("{AFTER}\n\nExit codes: {}", exit::meanings()))]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) global: Global,
@@ -51,6 +47,8 @@ pub(crate) enum Command {
     Logs(logs::Args),
     /// Show every bound and clock
     Limits,
+    /// Show every kind of error, exit code and reason why a server cannot be used
+    Errors,
     /// Show the names given to tools, and let some go
     Names(names::Args),
     /// Look at and approve what the working folder's files would start

@@ -6,6 +6,7 @@ pub(crate) mod config;
 pub(crate) mod conformance;
 pub(crate) mod cost;
 pub(crate) mod doctor;
+mod errors;
 mod limits;
 pub(crate) mod logs;
 pub(crate) mod names;
@@ -36,6 +37,7 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Limits) => limits::run(context),
+        Some(Command::Errors) => errors::run(context),
         Some(Command::Config(args)) => config::run(context, &args),
         Some(Command::Names(args)) => names::run(context, &args),
         Some(Command::Trust(args)) => trust::run(context, &args),

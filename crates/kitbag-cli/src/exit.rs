@@ -2,8 +2,12 @@
 
 use std::process::ExitCode;
 
+use kitbag::model::EXIT_CODES;
 use kitbag::registry::{FileError, RegistryError};
 use kitbag::{ErrorKind, OpenError, SetupError};
+
+#[cfg(test)]
+mod tests;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,27 +23,45 @@ pub(crate) enum Exit {
     InvalidArguments = 7,
     Timeout = 8,
     OutcomeUnknown = 9,
+    AuthRequired = 12,
+    BadAnswer = 13,
+    RateLimited = 14,
     Bug = 70,
     Interrupted = 130,
 }
 
+impl Exit {
+    const ALL: [Self; 15] = [
+        Self::Done,
+        Self::ToolError,
+        Self::Usage,
+        Self::Config,
+        Self::Unavailable,
+        Self::NotFound,
+        Self::Held,
+        Self::InvalidArguments,
+        Self::Timeout,
+        Self::OutcomeUnknown,
+        Self::AuthRequired,
+        Self::BadAnswer,
+        Self::RateLimited,
+        Self::Bug,
+        Self::Interrupted,
+    ];
+}
+
 impl From<ErrorKind> for Exit {
     fn from(kind: ErrorKind) -> Self {
-        match kind {
-            ErrorKind::ToolError | ErrorKind::ServerError | ErrorKind::TooLarge => Self::ToolError,
-            ErrorKind::Unavailable
-            | ErrorKind::BadAnswer
-            | ErrorKind::RateLimited
-            | ErrorKind::AuthRequired => Self::Unavailable,
-            ErrorKind::NotFound | ErrorKind::Ambiguous => Self::NotFound,
-            ErrorKind::Denied | ErrorKind::ApprovalDenied | ErrorKind::Held => Self::Held,
-            ErrorKind::InvalidArguments => Self::InvalidArguments,
-            ErrorKind::Timeout => Self::Timeout,
-            ErrorKind::OutcomeUnknown => Self::OutcomeUnknown,
-            ErrorKind::Cancelled => Self::Interrupted,
-            ErrorKind::Internal => Self::Bug,
-        }
+        let fits = |exit: &Self| *exit as u8 == kind.exit_code();
+        Self::ALL.into_iter().find(fits).unwrap_or(Self::Bug)
     }
+}
+
+/// What every code stands for, in one line.
+pub(crate) fn meanings() -> String {
+    let meanings: Vec<String> =
+        EXIT_CODES.iter().map(|(code, meaning)| format!("{code} {meaning}")).collect();
+    meanings.join(" · ")
 }
 
 impl From<Exit> for ExitCode {
@@ -140,8 +162,10 @@ impl From<RegistryError> for Failure {
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        let hint = format!("kitbag logs {}", error.server);
-        Self::new(Exit::Unavailable, error.to_string()).hint(hint)
+        let exit = error.reason.as_ref().map_or(Exit::Unavailable, |reason| reason.class.kind().into());
+        let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
+        let message = mend.map_or(error.to_string(), |mend| format!("{error}; {mend}"));
+        Self::new(exit, message).hint(format!("kitbag logs {}", error.server))
     }
 }
 

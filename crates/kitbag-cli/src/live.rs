@@ -10,7 +10,9 @@ use kitbag::kit::{could_have, speaks_of};
 use kitbag::local::LocalTool;
 use kitbag::shape::View;
 use kitbag::text::visible;
-use kitbag::{Fault, FaultKind, Kitbag, Options, ServerName, ServerSpec, Setup, Severity, Stage, UserId};
+use kitbag::{
+    ErrorKind, Fault, FaultKind, Kitbag, Options, ServerName, ServerSpec, Setup, Severity, Stage, UserId,
+};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -137,6 +139,13 @@ pub(crate) fn view(context: &Context, kit: &Kitbag, user: &UserId) -> Result<Arc
         let failure = Failure::new(Exit::Config, clash.to_string());
         failure.hint("rename one of them, or set clash = \"prefix\" for the agent")
     })
+}
+
+/// How a command ends that found nothing because servers are away: as calls to all of them would.
+pub(crate) fn exit_of_away(view: &View) -> Exit {
+    let mut kinds = view.away().map(|(_, away)| away.kind);
+    let first = kinds.next().unwrap_or(ErrorKind::Unavailable);
+    if kinds.all(|kind| kind == first) { first.into() } else { Exit::Unavailable }
 }
 
 /// How a command ends that went well otherwise: what a file says and cannot be read shuts off what it could have

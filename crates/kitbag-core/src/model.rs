@@ -11,7 +11,7 @@ mod spec;
 mod template;
 
 pub use clocks::{Clock, Clocks, Seconds};
-pub use error_kind::ErrorKind;
+pub use error_kind::{Delivery, EXIT_CODES, ErrorKind};
 pub use limits::{Bound, Limits, Row};
 pub use mode::Mode;
 pub use rules::{AgentRules, ArgRules, Clash, ServerRules, ToolRules};

@@ -20,6 +20,7 @@ mod open;
 mod peer;
 mod plan;
 mod pool;
+mod reason;
 mod secrets;
 mod status;
 mod stdio;
@@ -32,6 +33,7 @@ pub use link::{Call, CallError, Link, Reply};
 pub use list::{RawTool, ToolList};
 pub(crate) use logs::log_file;
 pub use peer::Note;
+pub use reason::{Reason, ReasonClass};
 pub use status::{LinkState, Status};
 pub use stdio::how_to_get;
 

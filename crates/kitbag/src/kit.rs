@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
-use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Responder, Status};
+use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Reason, Responder};
 use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
 use crate::held::NamesFiles;
@@ -33,6 +33,7 @@ mod present;
 mod views;
 
 pub use apply::ApplyError;
+pub use call::absent;
 pub use find::{could_have, speaks_of};
 pub use views::{Changes, NoAgent};
 
@@ -78,8 +79,11 @@ pub struct Options {
 pub struct OpenError {
     /// Which.
     pub server: ServerName,
-    /// Why.
+    /// Its state and why, in one line.
     pub why: String,
+    /// Why, where that is known.
+    #[source]
+    pub reason: Option<Arc<Reason>>,
 }
 
 /// The servers of one setup, opened, and everything that is done with them. Clones share it; the last one to be
@@ -250,9 +254,11 @@ impl Kitbag {
     /// What is wrong: servers that are not connected, lists and definitions of tools, what the files say.
     pub fn faults(&self) -> Vec<Fault> {
         let now = self.0.now();
-        let away = now.links.values().filter(|opened| !opened.is_here()).map(|opened| Fault {
-            stage: Stage::Connect,
-            ..Fault::error(FaultKind::Unavailable, why(&opened.status())).of(opened.link().name())
+        let away = now.links.values().filter(|opened| !opened.is_here()).map(|opened| {
+            let status = opened.status();
+            let hint = status.reason().and_then(|reason| reason.hint.clone());
+            let fault = Fault::error(FaultKind::Unavailable, status.line()).of(opened.link().name());
+            Fault { stage: Stage::Connect, hint, ..fault }
         });
         let full = now.snapshot.parts().filter(|part| now.snapshot.names().is_full(&part.server));
         let full = full.map(|part| names_are_full(&part.server, now.world.limits.names));
@@ -295,8 +301,9 @@ impl Kitbag {
         let now = self.0.now();
         now.links.values().filter(|opened| opened.server.spec().required).find_map(|opened| {
             let status = opened.link().status();
-            let error = OpenError { server: opened.link().name().clone(), why: why(&status) };
-            (!status.state.is_connected()).then_some(error)
+            let (server, why) = (opened.link().name().clone(), status.line());
+            let reason = status.error.clone().or_else(|| status.waits_for.clone());
+            (!status.state.is_connected()).then_some(OpenError { server, why, reason })
         })
     }
 
@@ -382,9 +389,4 @@ fn names_are_full(server: &ServerName, most: usize) -> Fault {
     let fault = Fault::warning(FaultKind::TooLarge, message).of(server);
     let fault = fault.hint("kitbag names free NAME, for tools that are gone, or [limits] names");
     Fault { stage: Stage::Catalog, ..fault }
-}
-
-fn why(status: &Status) -> String {
-    let state = status.state.as_str();
-    status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
 }

@@ -363,15 +363,15 @@ pub(crate) fn away(status: &Status, known: Option<&Arc<Part>>) -> Option<Away> {
     if status.state.is_here() && !is_unlisted {
         return None;
     }
-    let state = status.state.as_str();
-    let why = status.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"));
-    Some(Away { state, why, since: seconds(status.since) })
+    let (state, why, kind) = (status.state.as_str(), status.line(), status.kind_of_calls());
+    Some(Away { state, why, kind, since: seconds(status.since) })
 }
 
 /// Whether the list that is shown is not what its server would give now: the one before stays when listing again
 /// failed, and one that is remembered until the server has listed.
 fn stale(status: &Status, known: Option<&Stale>) -> Option<Stale> {
-    let why = (status.state == LinkState::Degraded).then(|| status.reason().unwrap_or_default().to_owned());
+    let is_degraded = status.state == LinkState::Degraded;
+    let why = is_degraded.then(|| status.reason().map(ToString::to_string).unwrap_or_default());
     match status.listed {
         Some(listed) => why.map(|why| Stale { since: seconds(listed), why: Some(why) }),
         None if why.is_some() => Some(Stale { since: known.and_then(|known| known.since), why }),

@@ -15,7 +15,7 @@ use kitbag_core::shape::{Shaper, Shapers, shaper};
 use kitbag_core::{Fault, Limits, ServerName, ServerSpec, ShownName, Transport, UserId};
 
 use crate::Setup;
-use crate::connect::{self, Key, LinkContext, LinkState, Plan, Status, link_limits, log_folder};
+use crate::connect::{self, Key, LinkContext, LinkState, Plan, Reason, Status, link_limits, log_folder};
 
 mod in_order;
 mod policy;
@@ -284,7 +284,7 @@ fn others(setup: &Setup) -> Vec<ServerStatus> {
             .iter()
             .max_by_key(|fault| fault.severity)
             .filter(|_| row.state == State::Broken)
-            .map(|fault| fault.message.clone());
+            .map(|fault| Arc::new(Reason::of_config([fault])));
         Some(ServerStatus {
             name: row.name.clone(),
             transport: row.spec.as_deref().map(ServerSpec::transport),

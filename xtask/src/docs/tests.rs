@@ -13,9 +13,20 @@ fn a_stale_or_missing_page_is_an_error_that_says_what_to_run() {
 
 #[test]
 fn a_section_is_replaced_and_nothing_else() {
-    let whole = "a\n<!-- t -->\nold\n<!-- /t -->\nb\n";
-    let made = with_section(whole, "t", "new\n").unwrap();
-    assert_eq!(made, "a\n<!-- t -->\nnew\n<!-- /t -->\nb\n");
-    assert_eq!(with_section(&made, "t", "new\n").unwrap(), made);
-    assert!(with_section(whole, "other", "new\n").is_err());
+    let page = "a\n<!-- generated: x -->\nold\n<!-- end -->\nb\n";
+    let fresh = with_section(page, "x", "new\n").unwrap();
+    assert_eq!(fresh, "a\n<!-- generated: x -->\nnew\n<!-- end -->\nb\n");
+    for (page, name) in [(page, "y"), ("<!-- generated: x -->\nno end", "x")] {
+        assert!(with_section(page, name, "").is_err(), "{page}");
+    }
+}
+
+#[test]
+fn f79_the_tables_of_the_docs_name_every_row() {
+    let printed = r#"{"kinds": [{"kind": "timeout", "exit": 8, "delivered": "no", "meaning": "Late."}],
+        "exit_codes": [{"exit": 0, "meaning": "done"}, {"exit": 8, "meaning": "timeout"}]}"#;
+    let table = errors::kinds(printed).unwrap();
+    assert!(table.ends_with("| `timeout` | 8 | no | Late. |\n"), "{table}");
+    assert_eq!(errors::exit_codes(printed).unwrap(), "0 done · 8 timeout\n");
+    assert!(errors::kinds("{}").is_err() && errors::exit_codes("{}").is_err());
 }

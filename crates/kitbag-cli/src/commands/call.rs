@@ -180,11 +180,15 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure
         _ => &[],
     };
     let message = match &error.server {
+        // Which server has the tool is not known; a person may know why those that could are away.
+        Some(server) if error.tool.is_none() && !speaks_of(server, name) => {
+            format!("{} ({})", nobody(view, name), error.kind.as_str())
+        }
         Some(server) => format!("{server} ({}): {}", error.kind.as_str(), error.message),
         None => format!("{} ({})", error.message, error.kind.as_str()),
     };
     match error.kind {
-        ErrorKind::NotFound => unknown(context, view, "call", name, message, near),
+        ErrorKind::NotFound => unknown(context, "call", name, message, near),
         ErrorKind::Ambiguous => Failure::new(Exit::NotFound, message).hint("use one of these names"),
         ErrorKind::InvalidArguments => {
             with_arguments(context, view, name, Failure::new(Exit::InvalidArguments, message))
@@ -195,35 +199,33 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure
             .hint("look whether it was carried out before you call it again"),
         kind => {
             let log = error.server.as_ref().map(|server| format!("kitbag logs {server}"));
+            let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
+            let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
             Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| "kitbag status".to_owned()))
         }
     }
 }
 
+/// That a name means nothing here: nobody has it, or whoever may have it is away.
+pub(crate) fn absent(context: &Context, view: &View, command: &str, name: &str, near: &[String]) -> Failure {
+    let message = nobody(view, name);
+    match kitbag::kit::absent(view, name, near.to_vec()).kind {
+        ErrorKind::NotFound => unknown(context, command, name, message, near),
+        kind => Failure::new(kind.into(), message).hint("kitbag status"),
+    }
+}
+
 /// That nobody has a name, and who could not be asked.
-pub(crate) fn nobody(view: &View, name: &str) -> String {
+fn nobody(view: &View, name: &str) -> String {
     let away = view.away().map(|(server, away)| format!("{server} is {}", away.why));
     let away: Vec<String> = away.collect();
     let away = if away.is_empty() { String::new() } else { format!("; not connected: {}", away.join("; ")) };
     format!("no tool is called {name:?}{away}")
 }
 
-/// A name nobody here has: what may have been meant, or who may have it.
-pub(crate) fn unknown(
-    context: &Context,
-    view: &View,
-    command: &str,
-    name: &str,
-    message: String,
-    near: &[String],
-) -> Failure {
+/// A name nobody here has: what may have been meant.
+fn unknown(context: &Context, command: &str, name: &str, message: String, near: &[String]) -> Failure {
     let flags = context.flags();
-    let away = view.away().next().is_some();
-    let meant = view.away().any(|(server, _)| speaks_of(server, name));
-    // The tool may well be one of a server that did not answer; `why` asks what is known.
-    if meant || away && near.is_empty() && command != "why" {
-        return Failure::new(Exit::Unavailable, message).hint("kitbag status");
-    }
     let failure = Failure::new(Exit::NotFound, message);
     match near {
         [] if command != "why" => failure.hint(format!("kitbag why {}{flags}", arguments::quoted(name))),

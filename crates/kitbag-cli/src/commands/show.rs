@@ -7,7 +7,7 @@ use kitbag::text::{MASK, looks_secret, names_secret, visible};
 use kitbag::{Fault, Kitbag, UserId};
 use serde_json::{Value, json};
 
-use super::call::{nobody, unknown};
+use super::call::absent;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{DIM, TITLE, cell, lines, readable, styled, table};
@@ -42,7 +42,7 @@ fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Resul
         Found::None { near } => {
             let near: Vec<String> =
                 near.iter().filter_map(|at| Some(view.at(*at)?.name.to_string())).collect();
-            let failure = unknown(context, &view, "show", name, nobody(&view, name), &near);
+            let failure = absent(context, &view, "show", name, &near);
             return Err(live::because_closed(context, &view, failure));
         }
     };

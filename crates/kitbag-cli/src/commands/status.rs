@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use clap::builder::styling::Style;
 use comfy_table::Table;
-use kitbag::connect::LinkState;
+use kitbag::connect::{LinkState, Reason};
 use kitbag::text::{rfc3339, visible};
 use kitbag::{Fault, FaultKind, Kitbag, Options, ServerStatus, Severity};
 use serde_json::{Value, json};
@@ -105,7 +105,7 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
             status
                 .reason()
                 .filter(|_| status.state != LinkState::Ready)
-                .map(visible)
+                .map(|reason| visible(&reason.to_string()))
                 .unwrap_or_default()
                 .into(),
         ]);
@@ -174,9 +174,11 @@ fn as_json(row: &ServerStatus) -> Value {
         "transport": transport(row),
         "protocol": status.era,
         "session": status.session,
-        "auth_required": status.auth_required,
+        "auth_required": status.auth_required(),
         "tools": status.tools,
-        "error": status.reason(),
+        "error": status.reason().map(Reason::to_string),
+        "reason": status.reason().map(reason),
+        "next_try": status.next_try.map(time),
         "restarts": status.restarts,
         "since": time(status.since),
         "last_good": status.last_good.map(time),
@@ -187,6 +189,11 @@ fn as_json(row: &ServerStatus) -> Value {
         "left_out": row.left_out,
         "notes": row.notes.iter().map(json::note).collect::<Vec<_>>(),
     })
+}
+
+fn reason(reason: &Reason) -> Value {
+    let Reason { class, root, address, hint, .. } = reason;
+    json!({"class": class.as_str(), "root": root, "address": address, "hint": hint})
 }
 
 /// As it is really spoken to, else as it is configured.

@@ -67,7 +67,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             &view,
             match count {
                 0 if faults.iter().any(is_misread) => Exit::Config,
-                0 if !faults.is_empty() => Exit::Unavailable,
+                0 if !faults.is_empty() => live::exit_of_away(&view),
                 _ => Exit::Done,
             },
         ))

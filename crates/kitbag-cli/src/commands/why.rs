@@ -7,7 +7,7 @@ use kitbag::text::visible;
 use kitbag::{Kitbag, ServerName, Setup, UserId};
 use serde_json::{Value, json};
 
-use super::call::{nobody, unknown};
+use super::call::absent;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::live;
@@ -58,7 +58,7 @@ fn once(
             if context.global.json {
                 context.print_json(&json!({"asked": name, "callable": false, "tools": [], "near": near}));
             }
-            let failure = unknown(context, &view, "why", name, nobody(&view, name), &near);
+            let failure = absent(context, &view, "why", name, &near);
             return Err(live::because_closed(context, &view, failure));
         }
     };

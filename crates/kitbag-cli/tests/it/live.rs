@@ -34,6 +34,7 @@ mod http_tls;
 mod local_tools;
 mod planted;
 mod present;
+mod reasons;
 mod records;
 mod refresh;
 mod reload;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{Names, Part, Stale, Tool, notes};
 use crate::fault::FaultKind;
+use crate::model::ErrorKind;
 use crate::names::{Pair, ServerName, ToolName};
 use crate::text::rfc3339;
 
@@ -17,6 +18,8 @@ pub struct Away {
     pub state: &'static str,
     /// In one line, without secrets; it may quote what the server wrote to its stderr log.
     pub why: String,
+    /// How a call to one of its tools ends meanwhile.
+    pub kind: ErrorKind,
     /// When that was found out, in seconds since 1970, if it is known.
     pub since: Option<u64>,
 }
@@ -24,7 +27,7 @@ pub struct Away {
 impl Away {
     /// For this reason, whenever that was. Its state is `unavailable`.
     pub fn because(why: impl Into<String>) -> Self {
-        Self { state: "unavailable", why: why.into(), since: None }
+        Self { state: "unavailable", why: why.into(), kind: ErrorKind::Unavailable, since: None }
     }
 }
 

@@ -103,6 +103,8 @@ limits! {
     probe: Time = seconds(20), "until a server that shows no life is taken for one of the older protocol";
     restart_first: Time = seconds(1), "before the second try to start a server; doubles with each";
     restart_most: Time = seconds(30), "between two tries, at most";
+    retry_failed: Time = seconds(60), "before a server that cannot be used as it is (no such program, not allowed in) is tried again; doubles with each";
+    retry_failed_most: Time = seconds(900), "between two such tries, at most";
     steady: Time = seconds(60), "after which a server counts as running well";
     watch: Time = seconds(2), "between two looks at whether a configuration file changed";
     refresh: Time = seconds(5), "between two refreshes of a tool list, at least; doubles while nothing changes";

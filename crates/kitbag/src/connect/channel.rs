@@ -5,6 +5,7 @@
 use std::future::Future;
 
 use super::peer::RequestError;
+use super::reason::Reason;
 use super::wire::Line;
 
 /// A line on its way out.
@@ -43,10 +44,23 @@ pub(crate) enum Incoming<'a> {
     Closed(Closed),
 }
 
-/// Why a connection is over, in one line fit to be shown.
+/// Why a connection is over.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub(crate) struct Closed(pub(crate) String);
+#[error(transparent)]
+pub(crate) struct Closed(pub(crate) Box<Reason>);
+
+impl Closed {
+    /// By us.
+    pub(crate) fn by_us() -> Self {
+        Reason::stopped("the connection was ended").into()
+    }
+}
+
+impl From<Reason> for Closed {
+    fn from(reason: Reason) -> Self {
+        Self(Box::new(reason))
+    }
+}
 
 /// Lines that could not be written: which of them certainly never left.
 #[derive(Debug)]

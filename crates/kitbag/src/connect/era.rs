@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::ask::Offers;
 use super::peer::{Clocks, Peer, RequestError, Voice};
+use super::reason::{Reason, ReasonClass};
 use super::wire::{CLIENT_INFO, Param, Speech};
 
 /// The version without a handshake.
@@ -77,7 +78,7 @@ pub(crate) enum OpeningError {
     /// It failed inside, as a server of either era may: try the other.
     Unwell,
     /// It speaks no version we know.
-    Refused(String),
+    Refused(Reason),
     /// The request itself failed.
     Request(RequestError),
 }
@@ -123,7 +124,9 @@ pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Res
     };
     let raw = answer.map_err(discover_failed)?;
     let found: Discovered<'_> = serde_json::from_str(raw.get()).map_err(|_| {
-        OpeningError::Request(RequestError::BadAnswer("server/discover gave no list of versions".into()))
+        OpeningError::Request(RequestError::BadAnswer(
+            "the result of server/discover has no list of versions".into(),
+        ))
     })?;
     // Some older servers answer whatever they do not know with an empty result.
     let theirs = found.supported_versions.ok_or(OpeningError::OtherEra)?;
@@ -163,7 +166,8 @@ fn unsupported(theirs: &[String]) -> OpeningError {
     if theirs.iter().any(|version| LEGACY_KNOWN.contains(&version.as_str())) {
         return OpeningError::OtherEra;
     }
-    OpeningError::Refused(theirs.join(", ").chars().take(80).collect())
+    let theirs: String = theirs.join(", ").chars().take(80).collect();
+    OpeningError::Refused(other_version(&format!("it speaks {theirs:?}")))
 }
 
 /// A version as it stands there, whatever kind of value it is.
@@ -190,11 +194,12 @@ pub(crate) async fn initialize(
         },
     )?;
     let answer: Initialized<'_> = serde_json::from_str(raw.get()).map_err(|_| {
-        OpeningError::Request(RequestError::BadAnswer("initialize gave no usable result".into()))
+        OpeningError::Request(RequestError::BadAnswer("the result of initialize cannot be read".into()))
     })?;
-    let version = answer.protocol_version.map_or_else(|| "none".to_owned(), bare);
+    let none = || OpeningError::Refused(other_version("its answer to initialize has no protocolVersion"));
+    let version = bare(answer.protocol_version.ok_or_else(none)?);
     if !LEGACY_KNOWN.contains(&version.as_str()) {
-        return Err(OpeningError::Refused(version));
+        return Err(OpeningError::Refused(other_version(&format!("it speaks {version:?}"))));
     }
     peer.notify("notifications/initialized", "{}");
     Ok(Greeting {
@@ -213,9 +218,16 @@ fn tells_changes(capabilities: &RawValue) -> bool {
     told.is_some_and(|told| told.get() == "true")
 }
 
-/// What a refusal says: both sides' versions.
-pub(crate) fn refusal(theirs: &str) -> String {
-    format!("speaks protocol version {theirs:?}; Kitbag speaks {} and {MODERN}", LEGACY_KNOWN.join(", "))
+/// That both sides have no version in common.
+fn other_version(theirs: &str) -> Reason {
+    let ours = format!("{} and {MODERN}", LEGACY_KNOWN.join(", "));
+    Reason::new(ReasonClass::ProtocolVersion, format!("{theirs}; Kitbag speaks {ours}"))
+}
+
+/// That a server answers neither question that opens a conversation.
+pub(crate) fn speaks_neither() -> Reason {
+    let why = "it accepts neither server/discover nor initialize";
+    Reason::new(ReasonClass::NotMcp, why)
 }
 
 /// The value under a key of a JSON object, as received.

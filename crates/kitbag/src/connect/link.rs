@@ -17,6 +17,7 @@ use super::list::ToolList;
 use super::open::{OpenError, Opener, Session, Tries};
 use super::peer::Note;
 use super::plan::{LinkContext, Plan};
+use super::reason::Reason;
 use super::status::{LinkState, Status};
 use super::waits::backoff;
 use super::wire::Param;
@@ -24,10 +25,12 @@ use super::wire::Param;
 mod call;
 mod listing;
 mod pace;
+mod retry;
 
 pub use call::{Call, CallError, Reply};
 use listing::{Listed, Matter, another_try, refresh};
 use pace::{Pace, too_old};
+use retry::{pause, retry_after};
 
 struct Inner {
     plan: Plan,
@@ -47,6 +50,8 @@ struct Inner {
     gate: Semaphore,
     /// Told when one that gave up shall try again.
     revived: Notify,
+    /// How often somebody asked for that: an outcome older than the last wish is nobody's answer.
+    wishes: AtomicU64,
     tries: Tries,
     tasks: TaskTracker,
     stop: CancellationToken,
@@ -75,6 +80,7 @@ impl Link {
             wanted: watch::Sender::new(false),
             gate: Semaphore::new(concurrency),
             revived: Notify::new(),
+            wishes: AtomicU64::new(0),
             tries: Tries::default(),
             tasks: TaskTracker::new(),
             stop: CancellationToken::new(),
@@ -187,9 +193,19 @@ impl Link {
         }
     }
 
-    /// Lets one that gave up, or waits before it tries again, do so now.
+    /// Lets one that gave up, or waits before it tries again, do so now. From here on it counts as starting: whoever
+    /// looks next waits for the new try, and is not told what came of an older one.
     pub(crate) fn revive(&self) {
-        if !self.is_here() && matches!(self.state(), LinkState::Failed | LinkState::Reconnecting) {
+        let is_away = self.0.status.send_if_modified(|status| {
+            let is_away = matches!(status.state, LinkState::Failed | LinkState::Reconnecting);
+            if is_away {
+                self.0.wishes.fetch_add(1, Ordering::SeqCst);
+                self.0.enter(status, LinkState::Starting);
+                (status.failures, status.next_try) = (0, None);
+            }
+            is_away
+        });
+        if is_away {
             self.0.revived.notify_one();
         }
     }
@@ -202,7 +218,7 @@ impl Link {
         let all = u32::try_from(self.0.plan.concurrency).unwrap_or(u32::MAX);
         let held = tokio::time::timeout(drain, self.0.gate.acquire_many(all)).await;
         if let Some(session) = self.current() {
-            session.peer.give_up(Closed("restarted".to_owned()));
+            session.peer.give_up(Reason::stopped("restarted").into());
             self.renewed(&session, Instant::now() + self.0.plan.limits.wait_end).await;
         }
         drop(held);
@@ -239,7 +255,7 @@ impl Link {
     }
 
     /// The conversation, waiting for it until a moment; why there is none otherwise.
-    async fn session(&self, until: Instant) -> Result<Arc<Session>, String> {
+    async fn session(&self, until: Instant) -> Result<Arc<Session>, Away> {
         self.want();
         let mut sessions = self.0.session.subscribe();
         let mut status = self.0.status.subscribe();
@@ -249,7 +265,7 @@ impl Link {
         let hopeless = |status: &Status| matches!(status.state, LinkState::Failed | LinkState::Stopped);
         tokio::select! {
             biased;
-            found = sessions.wait_for(live) => found.ok().and_then(|found| found.clone()).ok_or_else(|| "stopped".to_owned()),
+            found = sessions.wait_for(live) => found.ok().and_then(|found| found.clone()).ok_or_else(|| self.why_away()),
             _ = status.wait_for(hopeless) => Err(self.why_away()),
             () = tokio::time::sleep_until(until) => Err(self.why_away()),
         }
@@ -264,16 +280,18 @@ impl Link {
         let _ = tokio::time::timeout_at(until, sessions.wait_for(other)).await;
     }
 
-    /// Which way a call goes wrong while there is no conversation.
-    fn why_not(&self) -> ErrorKind {
-        if self.0.status.borrow().auth_required { ErrorKind::AuthRequired } else { ErrorKind::Unavailable }
-    }
-
-    fn why_away(&self) -> String {
+    fn why_away(&self) -> Away {
         let status = self.0.status.borrow();
-        let state = status.state.as_str();
-        status.reason().map_or_else(|| format!("is {state}"), |reason| format!("is {state}: {reason}"))
+        let reason = status.error.as_ref().or(status.waits_for.as_ref()).cloned();
+        Away { kind: status.kind_of_calls(), message: format!("is {}", status.line()), reason }
     }
+}
+
+/// Which way a call goes wrong while there is no conversation, and why.
+struct Away {
+    kind: ErrorKind,
+    message: String,
+    reason: Option<Arc<Reason>>,
 }
 
 /// Ends a server when it is dropped, be it with the runtime it waits in.
@@ -286,13 +304,30 @@ impl Drop for StopAtLast {
 }
 
 impl Inner {
-    fn state(&self, state: LinkState, error: Option<String>) {
+    fn state(&self, state: LinkState, error: Option<Reason>) {
         self.status.send_modify(|status| {
             if status.state != state {
                 status.since = SystemTime::now();
             }
             self.enter(status, state);
-            status.error = error.or(status.error.take());
+            status.error = error.map(Arc::new).or(status.error.take());
+        });
+    }
+
+    /// Says that it is away. Not where somebody asked for another try since this one began: they are told of that alone.
+    fn fall(&self, setback: Setback, wishes: u64) {
+        self.status.send_if_modified(|status| {
+            if self.wishes.load(Ordering::SeqCst) != wishes {
+                return false;
+            }
+            if status.state != setback.state {
+                status.since = SystemTime::now();
+            }
+            self.enter(status, setback.state);
+            status.error = Some(Arc::new(setback.error));
+            status.failures = setback.failures;
+            status.next_try = setback.delay.and_then(|delay| SystemTime::now().checked_add(delay));
+            true
         });
     }
 
@@ -311,55 +346,62 @@ async fn supervise(inner: Arc<Inner>) {
         _ = wanted.wait_for(|wanted| *wanted) => {}
     }
     inner.state(LinkState::Starting, None);
-    let mut failures = 0_u32;
+    let (mut failures, mut in_vain) = (0_u32, 0_u32);
     loop {
-        let (began, error, least) = match once(&inner).await {
+        let wishes = inner.wishes.load(Ordering::SeqCst);
+        let ended = once(&inner).await;
+        in_vain = if matches!(ended, Ended::Failed(_)) { in_vain + 1 } else { 0 };
+        let setback = match ended {
             Ended::Stopped => break,
-            Ended::Hopeless(error) => {
-                inner.state(LinkState::Failed, Some(error));
-                tokio::select! {
-                    () = inner.stop.cancelled() => break,
-                    () = inner.revived.notified() => {}
-                }
-                inner.state(LinkState::Starting, None);
-                continue;
+            Ended::Failed(error) => {
+                let delay = retry_after(&error, in_vain, &inner.plan.limits);
+                Setback { state: LinkState::Failed, error, failures, delay }
             }
-            Ended::Lost { ran, error, least } => (ran, error, least),
+            Ended::Lost { ran, error, least } => {
+                // One that ran well gets a new start at once; one that keeps failing has to wait.
+                let starts = inner.tries.starts();
+                failures = match ran {
+                    Some(ran) if inner.plan.limits.steady < ran => 0,
+                    Some(_) => failures + 1,
+                    // A try that asked both ways has cost two starts.
+                    None => failures + starts.max(1),
+                };
+                let first = ran.is_some() && failures <= 1;
+                inner.status.send_modify(|status| status.restarts += 1);
+                let delay = if first { Duration::ZERO } else { backoff(failures, &inner.plan.limits) };
+                let delay = delay.max(least.min(inner.plan.limits.restart_most));
+                Setback { state: LinkState::Reconnecting, error, failures, delay: Some(delay) }
+            }
         };
-        // One that ran well gets a new start at once; one that keeps failing has to wait.
-        let starts = inner.tries.starts();
-        failures = match began {
-            Some(ran) if inner.plan.limits.steady < ran => 0,
-            Some(_) => failures + 1,
-            // A try that asked both ways has cost two starts.
-            None => failures + starts.max(1),
-        };
-        let first = began.is_some() && failures <= 1;
-        inner.status.send_modify(|status| {
-            status.restarts += 1;
-            status.failures = failures;
-        });
-        inner.state(LinkState::Reconnecting, Some(error));
-        let delay = if first { Duration::ZERO } else { backoff(failures, &inner.plan.limits) };
-        let delay = delay.max(least.min(inner.plan.limits.restart_most));
+        let delay = setback.delay;
+        inner.fall(setback, wishes);
         tokio::select! {
             () = inner.stop.cancelled() => break,
-            () = inner.revived.notified() => {}
-            () = tokio::time::sleep(delay) => {}
+            () = inner.revived.notified() => in_vain = 0,
+            () = pause(delay) => {}
         }
     }
     inner.session.send_replace(None);
     inner.state(LinkState::Stopped, None);
 }
 
+/// A link that is away, and when it is tried again; never where that cannot help.
+struct Setback {
+    state: LinkState,
+    error: Reason,
+    failures: u32,
+    delay: Option<Duration>,
+}
+
 /// How one life of a server ended.
 enum Ended {
     Stopped,
-    Hopeless(String),
+    /// It cannot be used before something changes.
+    Failed(Reason),
     Lost {
         /// How long it ran, if it came to that.
         ran: Option<Duration>,
-        error: String,
+        error: Reason,
         /// How long it asked to be left alone.
         least: Duration,
     },
@@ -374,7 +416,10 @@ async fn once(inner: &Inner) -> Ended {
         stop: &inner.stop,
         tries: &inner.tries,
     };
-    inner.status.send_modify(|status| status.waits_for = opener.waits_for());
+    inner.status.send_modify(|status| {
+        status.waits_for = opener.waits_for().map(Arc::new);
+        status.next_try = None;
+    });
     let opened = tokio::select! {
         () = inner.stop.cancelled() => return Ended::Stopped,
         opened = opener.open() => opened,
@@ -382,15 +427,13 @@ async fn once(inner: &Inner) -> Ended {
     inner.status.send_modify(|status| status.waits_for = None);
     let session = match opened {
         Ok(session) => session,
-        Err(OpenError::Final(error)) => return Ended::Hopeless(error),
-        Err(OpenError::Auth(error)) => {
-            inner.status.send_modify(|status| status.auth_required = true);
-            return Ended::Hopeless(error);
-        }
+        Err(OpenError::Failed(reason)) => return Ended::Failed(reason),
         Err(OpenError::Again(error)) => {
             return Ended::Lost { ran: None, error, least: Duration::ZERO };
         }
-        Err(OpenError::Busy { why, wait }) => return Ended::Lost { ran: None, error: why, least: wait },
+        Err(OpenError::Busy { reason, wait }) => {
+            return Ended::Lost { ran: None, error: reason, least: wait };
+        }
     };
     let began = Instant::now();
     inner.status.send_modify(|status| {
@@ -399,7 +442,6 @@ async fn once(inner: &Inner) -> Ended {
         status.transport = Some(session.carrier.as_str());
         status.era = Some(session.greeting.era.as_str());
         status.session = session.carrier.has_session();
-        status.auth_required = false;
     });
     let session = Arc::new(session);
     inner.session.send_replace(Some(session.clone()));
@@ -415,11 +457,11 @@ async fn once(inner: &Inner) -> Ended {
     });
     inner.session.send_replace(None);
     let lost = |error| Ended::Lost { ran: Some(began.elapsed()), error, least: Duration::ZERO };
-    closed.map_or(Ended::Stopped, lost)
+    closed.map_or(Ended::Stopped, |Closed(reason)| lost(reason.cleaned(&session.redactor)))
 }
 
 /// Lists the tools, again whenever they change but never in a storm, until the conversation is over.
-async fn watch_over(inner: &Inner, session: &Session) -> String {
+async fn watch_over(inner: &Inner, session: &Session) -> Closed {
     let limits = &inner.plan.limits;
     let gaps = [limits.refresh / 10, limits.refresh * 3 / 10];
     let mut round = 0;
@@ -438,7 +480,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
     loop {
         tokio::select! {
             biased;
-            closed = session.peer.closed() => return closed.to_string(),
+            closed = session.peer.closed() => return closed,
             outcome = refresh(inner, session) => match outcome {
                 Listed::Done(compared) => {
                     failures = 0;
@@ -449,7 +491,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
         }
         tokio::select! {
             biased;
-            closed = session.peer.closed() => return closed.to_string(),
+            closed = session.peer.closed() => return closed,
             () = session.news.changed.notified(), if failures == 0 || least.is_zero() => {}
             () = too_old(inner, session, &pace), if failures == 0 => {}
             () = another_try(failures, least, limits) => {}
@@ -460,7 +502,7 @@ async fn watch_over(inner: &Inner, session: &Session) -> String {
         round += 1;
         tokio::select! {
             biased;
-            closed = session.peer.closed() => return closed.to_string(),
+            closed = session.peer.closed() => return closed,
             () = tokio::time::sleep_until(listed + gap) => {}
         }
         listed = Instant::now();

@@ -109,7 +109,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             return Ok(list);
         }
         let page: Page<'_> = serde_json::from_str(raw.get())
-            .map_err(|_| RequestError::BadAnswer("tools/list gave no list of tools".into()))?;
+            .map_err(|_| RequestError::BadAnswer("the result of tools/list has no list of tools".into()))?;
         list.ttl = ttl(page.ttl_ms).or(list.ttl);
         list.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
         for tool in &page.tools {

@@ -12,14 +12,15 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::carrier::Carrier;
-use super::channel::{Closed, Sink, Source};
+use super::channel::{Sink, Source};
 use super::era::{self, Era, Greeting, OpeningError};
 use super::logs::Tail;
 use super::message::NotAMessage;
 use super::news::News;
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
 use super::plan::{LinkContext, Plan};
-use super::stdio::{self, Ear, StartError};
+use super::reason::{Reason, ReasonClass};
+use super::stdio::{self, Ear};
 
 mod remote;
 
@@ -49,31 +50,27 @@ pub(crate) struct Noise {
 /// Why there is no conversation.
 #[derive(Clone, Debug)]
 pub(crate) enum OpenError {
-    /// Trying again makes no sense before something changes.
-    Final(String),
-    /// Nor before it is said who we are.
-    Auth(String),
+    /// Trying again makes no sense before something changes: the configuration, or what it speaks of.
+    Failed(Reason),
     /// Trying again may help.
-    Again(String),
+    Again(Reason),
     /// It may help, but not before the server has been left alone for a while.
-    Busy { why: String, wait: Duration },
+    Busy { reason: Reason, wait: Duration },
 }
 
 impl OpenError {
     /// What went wrong.
-    fn text(&self) -> &str {
+    fn reason(&self) -> &Reason {
         match self {
-            Self::Final(text) | Self::Auth(text) | Self::Again(text) | Self::Busy { why: text, .. } => text,
+            Self::Failed(reason) | Self::Again(reason) | Self::Busy { reason, .. } => reason,
         }
     }
 
     fn cleaned(self, redactor: &Redactor) -> Self {
-        let clean = |text: String| redactor.line(text.as_bytes());
         match self {
-            Self::Final(text) => Self::Final(clean(text)),
-            Self::Auth(text) => Self::Auth(clean(text)),
-            Self::Again(text) => Self::Again(clean(text)),
-            Self::Busy { why, wait } => Self::Busy { why: clean(why), wait },
+            Self::Failed(reason) => Self::Failed(reason.cleaned(redactor)),
+            Self::Again(reason) => Self::Again(reason.cleaned(redactor)),
+            Self::Busy { reason, wait } => Self::Busy { reason: reason.cleaned(redactor), wait },
         }
     }
 }
@@ -97,7 +94,7 @@ pub(crate) struct Tries {
     /// A session was given up because it may have been gone, and no call has succeeded since.
     renewed: Arc<AtomicBool>,
     /// Why the last try with an address failed: said once, not at every try.
-    said: Mutex<Option<String>>,
+    said: Mutex<Option<Reason>>,
 }
 
 impl Tries {
@@ -113,9 +110,7 @@ impl Opener<'_> {
         let resolved = match self.plan.resolved.as_ref() {
             Ok(resolved) => resolved,
             Err(faults) => {
-                return Err(OpenError::Final(
-                    faults.iter().map(|fault| fault.message.as_str()).collect::<Vec<_>>().join("; "),
-                ));
+                return Err(OpenError::Failed(Reason::of_config(faults)));
             }
         };
         if let ResolvedLink::Remote { transport, url, headers } = &resolved.link {
@@ -123,9 +118,10 @@ impl Opener<'_> {
         }
         let clock = self.plan.clocks.connect;
         let deadline = Instant::now() + clock.time;
+        let late = format!("not connected within {clock}");
         let opened = tokio::time::timeout_at(deadline, self.agree(resolved, deadline)).await;
         let opened =
-            opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {clock}"))));
+            opened.unwrap_or_else(|_| Err(OpenError::Again(Reason::new(ReasonClass::Timeout, late))));
         // What a server says when it refuses is its own choice of words.
         opened.map_err(|error| error.cleaned(self.redactor()))
     }
@@ -140,7 +136,7 @@ impl Opener<'_> {
             Some(Era::Legacy) => match self.legacy(resolved, deadline).await {
                 Err(Opening::OtherEra) => self.probe(resolved, deadline).await?,
                 // What was only assumed may be wrong in any way.
-                Err(Opening::Failed(OpenError::Final(_))) if configured.is_none() => {
+                Err(Opening::Failed(OpenError::Failed(_))) if configured.is_none() => {
                     self.probe(resolved, deadline).await?
                 }
                 other => other.map_err(Opening::into_error)?,
@@ -170,9 +166,9 @@ impl Opener<'_> {
                     .map(|greeting| started.agreed(greeting))
                     .map_err(|error| Opening::from(error).into_error())
             }
-            Err(OpeningError::Refused(theirs)) => Err(OpenError::Final(era::refusal(&theirs))),
-            Err(OpeningError::Request(RequestError::Remote { message, code, .. })) => {
-                Err(OpenError::Final(format!("server/discover was refused: {message} (code {code})")))
+            Err(OpeningError::Refused(reason)) => Err(OpenError::Failed(reason)),
+            Err(OpeningError::Request(error @ RequestError::Remote { .. })) => {
+                Err(OpenError::Failed(error.into_reason().of_failed("server/discover was refused")))
             }
             Err(OpeningError::Request(_)) => {
                 drop(started);
@@ -210,9 +206,11 @@ impl Opener<'_> {
             line: self.plan.limits.line,
             end: self.plan.limits.wait_end,
         };
-        let process = stdio::start(&start, tail.clone(), self.tasks, &stop).map_err(|error| match error {
-            StartError::Spawn(_) => OpenError::Again(error.to_string()),
-            _ => OpenError::Final(error.to_string()),
+        let process = stdio::start(&start, tail.clone(), self.tasks, &stop);
+        let process = process.map_err(|reason| match reason.class {
+            // The system may just have had no room for it.
+            ReasonClass::SpawnFailed => OpenError::Again(reason),
+            _ => OpenError::Failed(reason),
         })?;
         let (pid, ear) = (process.pid, process.ear);
         let started = self.converse((process.sink, process.source), Carrier::Pipe, pid, tail, redactor, stop);
@@ -263,7 +261,7 @@ async fn watch_input(ear: Ear, peer: Peer, stop: CancellationToken) {
     };
     tokio::select! {
         () = stop.cancelled() => {}
-        () = silence => peer.give_up(Closed("closed its input".to_owned())),
+        () = silence => peer.give_up(stdio::no_longer_reads().into()),
     }
 }
 
@@ -315,11 +313,11 @@ impl From<OpeningError> for Opening {
     fn from(error: OpeningError) -> Self {
         match error {
             OpeningError::OtherEra | OpeningError::Unwell => Self::OtherEra,
-            OpeningError::Refused(theirs) => Self::Failed(OpenError::Final(era::refusal(&theirs))),
-            OpeningError::Request(RequestError::Remote { code, message, .. }) => {
-                Self::Failed(OpenError::Final(format!("the handshake was refused: {message} (code {code})")))
+            OpeningError::Refused(reason) => Self::Failed(OpenError::Failed(reason)),
+            OpeningError::Request(error @ RequestError::Remote { .. }) => {
+                Self::Failed(OpenError::Failed(error.into_reason().of_failed("initialize was refused")))
             }
-            OpeningError::Request(error) => Self::Failed(OpenError::Again(error.to_string())),
+            OpeningError::Request(error) => Self::Failed(OpenError::Again(error.into_reason())),
         }
     }
 }
@@ -327,7 +325,7 @@ impl From<OpeningError> for Opening {
 impl Opening {
     fn into_error(self) -> OpenError {
         match self {
-            Self::OtherEra => OpenError::Final("speaks neither era of the protocol".to_owned()),
+            Self::OtherEra => OpenError::Failed(era::speaks_neither()),
             Self::Failed(error) => error,
         }
     }

@@ -311,7 +311,7 @@ impl Peer {
     }
 
     fn why_closed(&self) -> Closed {
-        self.0.closed.borrow().clone().unwrap_or_else(|| Closed("the connection is closed".to_owned()))
+        self.0.closed.borrow().clone().unwrap_or_else(Closed::by_us)
     }
 }
 

@@ -1,6 +1,11 @@
 //! How a link is, for whoever wants to know.
 
+use std::sync::Arc;
 use std::time::SystemTime;
+
+use kitbag_core::ErrorKind;
+
+use super::reason::{Reason, ReasonClass};
 
 /// The state of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,7 +16,7 @@ pub enum LinkState {
     Held,
     /// Not started yet; will be on first need.
     Idle,
-    /// Being started for the first time.
+    /// Being started, for the first time or because somebody asked for another try.
     Starting,
     /// Connected, its tools listed.
     Ready,
@@ -19,7 +24,7 @@ pub enum LinkState {
     Degraded,
     /// Lost, and being started again.
     Reconnecting,
-    /// Cannot be started as it is configured.
+    /// Cannot be used as things are; tried again slowly, unless only another configuration can help.
     Failed,
     /// Ended by us.
     Stopped,
@@ -65,10 +70,12 @@ pub struct Status {
     pub tools: Option<usize>,
     /// When it last listed them.
     pub listed: Option<SystemTime>,
-    /// What went wrong last: the root cause, in one line without secrets.
-    pub error: Option<String>,
-    /// What is being waited for, while it is: the same kind of line.
-    pub waits_for: Option<String>,
+    /// What went wrong last.
+    pub error: Option<Arc<Reason>>,
+    /// What is being waited for, while it is.
+    pub waits_for: Option<Arc<Reason>>,
+    /// When it is tried again, while it is away and will be.
+    pub next_try: Option<SystemTime>,
     /// How often it was started again.
     pub restarts: u32,
     /// How many starts in a row came to nothing, or did not last.
@@ -83,8 +90,6 @@ pub struct Status {
     pub era: Option<&'static str>,
     /// Whether the server keeps a session for us.
     pub session: bool,
-    /// Whether it is away because it wants to know who we are.
-    pub auth_required: bool,
     /// The process, when there is one.
     pub pid: Option<u32>,
     /// How surely its processes end with us.
@@ -102,8 +107,24 @@ impl Status {
     }
 
     /// What went wrong or is being waited for.
-    pub fn reason(&self) -> Option<&str> {
+    pub fn reason(&self) -> Option<&Reason> {
         self.error.as_deref().or(self.waits_for.as_deref())
+    }
+
+    /// Whether it cannot be used because it wants credentials.
+    pub fn auth_required(&self) -> bool {
+        self.error.as_ref().is_some_and(|reason| reason.class == ReasonClass::AuthRequired)
+    }
+
+    /// How a call ends that finds it away.
+    pub(crate) fn kind_of_calls(&self) -> ErrorKind {
+        self.error.as_ref().map_or(ErrorKind::Unavailable, |reason| reason.class.kind())
+    }
+
+    /// Its state, and what went wrong or is being waited for, in one line.
+    pub(crate) fn line(&self) -> String {
+        let state = self.state.as_str();
+        self.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
     }
 
     /// A link that was not looked at yet.
@@ -116,6 +137,7 @@ impl Status {
             listed: None,
             error: None,
             waits_for: None,
+            next_try: None,
             restarts: 0,
             failures: 0,
             last_good: None,
@@ -123,7 +145,6 @@ impl Status {
             transport: None,
             era: None,
             session: false,
-            auth_required: false,
             pid: None,
             keeping: "",
         }

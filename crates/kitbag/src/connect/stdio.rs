@@ -18,6 +18,7 @@ use super::channel::Shortcut;
 use super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::frame::{Frame, Framer};
 use super::logs::Tail;
+use super::reason::{Reason, ReasonClass};
 use crate::Env;
 use crate::guard::{self, Launcher};
 
@@ -43,20 +44,6 @@ pub(crate) struct Start<'a> {
     pub(crate) line: usize,
     /// How long its end may take altogether.
     pub(crate) end: Duration,
-}
-
-/// Why a server could not be started.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum StartError {
-    /// There is no such program.
-    #[error("{program:?} cannot be found; {hint}")]
-    NoProgram { program: String, hint: String },
-    /// There is no such folder.
-    #[error("the folder to run in does not exist")]
-    NoFolder,
-    /// The system said no.
-    #[error("cannot be started: {0}")]
-    Spawn(String),
 }
 
 /// A started server.
@@ -106,15 +93,16 @@ pub(crate) fn start(
     tail: Arc<Tail>,
     tasks: &TaskTracker,
     stop: &CancellationToken,
-) -> Result<Process, StartError> {
+) -> Result<Process, Reason> {
     let marker = guard::marker(start.server.as_str());
     let mut command = command(start, &marker)?;
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = spawned.map_err(|error| StartError::Spawn(error.to_string()))?;
+    let failed = |why: String| Reason::new(ReasonClass::SpawnFailed, why);
+    let mut child = spawned.map_err(|error| failed(error.to_string()).caused_by(&error))?;
     let (Some(stdin), Some(stdout), Some(stderr)) =
         (child.stdin.take(), child.stdout.take(), child.stderr.take())
     else {
-        return Err(StartError::Spawn("no pipes".to_owned()));
+        return Err(failed("no pipes".to_owned()));
     };
     let pid = child.id();
     let (told, ended) = watch::channel(None);
@@ -125,17 +113,22 @@ pub(crate) fn start(
     Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid, ear })
 }
 
-fn command(start: &Start<'_>, marker: &str) -> Result<Command, StartError> {
+fn command(start: &Start<'_>, marker: &str) -> Result<Command, Reason> {
     let ResolvedLink::Stdio { command, args, env, file_env, cwd } = start.link else {
-        return Err(StartError::Spawn("not a program".to_owned()));
+        return Err(Reason::new(ReasonClass::Config, "not a program"));
     };
     let folder = folder(cwd.as_deref(), start.env);
     if !folder.is_dir() {
-        return Err(StartError::NoFolder);
+        let why = format!("the folder to run in does not exist: {}", folder.display());
+        return Err(
+            Reason::new(ReasonClass::MissingFolder, why).hint("make the folder, or change its \"cwd\"")
+        );
     }
     let program = start.env.program(command, &folder);
-    let program = program
-        .ok_or_else(|| StartError::NoProgram { program: command.clone(), hint: how_to_get(command) })?;
+    let program = program.ok_or_else(|| {
+        let why = format!("{command:?} cannot be found");
+        Reason::new(ReasonClass::MissingProgram, why).hint(how_to_get(command))
+    })?;
     let mut built = start.launcher.command(&program, args.iter().map(Secret::expose));
     built.env_clear().current_dir(&folder);
     built.envs(surroundings::variables(start.env));
@@ -272,16 +265,14 @@ impl Sink for Stdin {
             match self.pipe.write(&bytes[written..]).await {
                 Ok(more) if 0 < more => written += more,
                 failed => {
-                    let why = failed
-                        .err()
-                        .map_or_else(|| "closed its input".to_owned(), |error| input_closed(&error));
+                    let why = failed.err().map_or_else(no_longer_reads, |error| input_closed(&error));
                     let starts = starts.into_iter().chain([0]);
                     let unsent = batch
                         .iter()
                         .zip(starts)
                         .filter(|(_, start)| written <= *start)
                         .filter_map(|(out, _)| out.id);
-                    return Err(Unsent { ids: unsent.collect(), closed: Closed(why) });
+                    return Err(Unsent { ids: unsent.collect(), closed: why.into() });
                 }
             }
         }
@@ -292,10 +283,15 @@ impl Sink for Stdin {
     }
 }
 
-fn input_closed(error: &io::Error) -> String {
+/// The server closed its input.
+pub(crate) fn no_longer_reads() -> Reason {
+    Reason::new(ReasonClass::Closed, "closed its input")
+}
+
+fn input_closed(error: &io::Error) -> Reason {
     match error.kind() {
-        io::ErrorKind::BrokenPipe => "closed its input".to_owned(),
-        _ => format!("cannot be written to: {error}"),
+        io::ErrorKind::BrokenPipe => no_longer_reads(),
+        _ => Reason::new(ReasonClass::Closed, format!("cannot be written to: {error}")).caused_by(error),
     }
 }
 
@@ -337,10 +333,10 @@ impl Source for Stdout {
 async fn why_ended(mut ended: watch::Receiver<Option<ExitStatus>>, tail: &Tail) -> Closed {
     let status = tokio::time::timeout(Duration::from_millis(500), ended.wait_for(Option::is_some)).await;
     let status = status.ok().and_then(Result::ok).and_then(|status| *status);
-    Closed(match status {
-        None => "closed its output".to_owned(),
-        Some(status) => describe_end(status, tail),
-    })
+    match status {
+        None => Reason::new(ReasonClass::Closed, "closed its output").into(),
+        Some(status) => Reason::new(ReasonClass::Exited, describe_end(status, tail)).into(),
+    }
 }
 
 /// How a program ended, with its last words.

@@ -7,11 +7,16 @@ use kitbag_core::Limits;
 /// How much a wait may differ.
 const SPREAD: f64 = 0.25;
 
-/// A wait before a server is tried again, after so many failures: twice as long each time, within its bound.
+/// A wait before a server is tried again, after so many failures.
 pub(super) fn backoff(failures: u32, limits: &Limits) -> Duration {
-    let doubled = limits.restart_first.saturating_mul(1 << failures.saturating_sub(1).min(16));
+    doubled(limits.restart_first, failures, limits.restart_most)
+}
+
+/// A wait that is twice as long each time, within its bound.
+pub(super) fn doubled(first: Duration, times: u32, most: Duration) -> Duration {
+    let doubled = first.saturating_mul(1 << times.saturating_sub(1).min(16));
     // At the bound all waits are alike; those who came there by different ways do not meet again.
-    late(doubled.min(limits.restart_most)).min(limits.restart_most)
+    late(doubled.min(most)).min(most)
 }
 
 /// A wait that may not be shorter, a little longer.

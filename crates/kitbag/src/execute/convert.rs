@@ -146,7 +146,12 @@ pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Fail
     let mut notes = Vec::new();
     let mut fields = match serde_json::from_str::<Value>(raw.get()) {
         Ok(Value::Object(fields)) => fields,
-        Ok(Value::Null) | Err(_) => return Err(Failure::new(ErrorKind::BadAnswer, "gave no result")),
+        Ok(Value::Null) | Err(_) => {
+            return Err(Failure::new(
+                ErrorKind::BadAnswer,
+                "the server answered tools/call without a result",
+            ));
+        }
         Ok(Value::String(text)) => {
             return Ok(Converted { content: vec![Block::text(text)], ..Converted::default() });
         }

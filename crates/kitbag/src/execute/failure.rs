@@ -1,12 +1,13 @@
 //! Why a call has no result, in words a model can act on.
 
 use std::fmt;
+use std::sync::Arc;
 
 use kitbag_core::schema::Problem;
 use kitbag_core::{ErrorKind, ServerName};
 use serde_json::Value;
 
-use crate::connect::CallError;
+use crate::connect::{CallError, Reason};
 
 /// Why a call has no result.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -21,6 +22,9 @@ pub struct Failure {
     pub message: String,
     /// The server's own code, when it answered with an error.
     pub code: Option<i64>,
+    /// Why its server could not be used, where that is why.
+    #[source]
+    pub reason: Option<Arc<Reason>>,
     /// What helps to do better.
     pub repair: Option<Box<Repair>>,
 }
@@ -39,7 +43,15 @@ const SCHEMA: usize = 4_000;
 
 impl Failure {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, server: None, tool: None, message: message.into(), code: None, repair: None }
+        Self {
+            kind,
+            server: None,
+            tool: None,
+            message: message.into(),
+            code: None,
+            reason: None,
+            repair: None,
+        }
     }
 
     pub(crate) fn of(mut self, server: &ServerName, tool: &str) -> Self {
@@ -104,7 +116,7 @@ impl fmt::Display for Failure {
 
 impl From<CallError> for Failure {
     fn from(error: CallError) -> Self {
-        let CallError { kind, server, tool, message, code } = error;
-        Self { kind, server: Some(server), tool: Some(tool), message, code, repair: None }
+        let CallError { kind, server, tool, message, code, reason } = error;
+        Self { kind, server: Some(server), tool: Some(tool), message, code, reason, repair: None }
     }
 }

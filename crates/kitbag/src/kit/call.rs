@@ -12,6 +12,7 @@ mod meaning;
 mod way;
 
 use entry::Entry;
+pub use meaning::absent;
 use way::Way;
 
 impl Kitbag {
@@ -46,6 +47,7 @@ impl Kitbag {
                 tool: call.tool.to_owned(),
                 message: "is not in use".to_owned(),
                 code: None,
+                reason: None,
             }),
         }
     }

@@ -279,9 +279,12 @@ fn h16_each_credential_has_its_list() {
 
 #[test]
 fn h17_challenges() {
-    for (fault, status, challenge) in
-        [("h17", 401, Some("invalid_token")), ("h17:bare", 401, None), ("h17:scope", 403, Some("tools:call"))]
-    {
+    for (fault, status, challenge) in [
+        ("h17", 401, Some("invalid_token")),
+        ("h17:bare", 401, None),
+        ("h17:forbidden", 403, None),
+        ("h17:scope", 403, Some("tools:call")),
+    ] {
         let mut faulty = Faulty::silent(fault, &[]);
         let refused = faulty.peer.ask("initialize", json!({}));
         assert_eq!(refused.status, status, "{fault}");

@@ -137,7 +137,7 @@ async fn f17_the_words_of_an_error_are_bounded() {
         assert!(size.min(most) <= error.message.len() && error.message.len() <= size.min(most) + 64);
         assert!(error.for_model().len() <= size.min(most) + 256);
     }
-    assert!(kit.on("x").status().error.is_none_or(|error| error.len() <= most));
+    assert!(kit.on("x").status().error.is_none_or(|error| error.to_string().len() <= most));
     farm.close(kit).await;
     let said = farm.house.run(&["call", "mcp_x_bulk", "kind=error", "size=4000000"]);
     assert!(said.code != Some(0) && said.err.contains("server_error"), "{:?}", said.code);

@@ -131,7 +131,7 @@ async fn the_connect_clock_ends_a_server_that_never_answers() {
     let began = Instant::now();
     kit.reaches("mute", LinkState::Reconnecting).await;
     assert!(Duration::from_secs(5) <= began.elapsed(), "{:?}", began.elapsed());
-    let error = kit.on("mute").status().error.unwrap();
+    let error = kit.on("mute").status().error.unwrap().to_string();
     assert!(error.contains("5s") || error.contains("no answer within"), "{error}");
     // Silence before the first byte is no fault.
     kit.lives("slow").await;
@@ -147,7 +147,7 @@ async fn the_list_clock_ends_a_list_that_never_comes() {
     limits.wait_list = Duration::from_secs(1);
     let kit = farm.start(limits);
     kit.reaches("x", LinkState::Degraded).await;
-    let error = kit.on("x").status().error.unwrap();
+    let error = kit.on("x").status().error.unwrap().to_string();
     assert!(error.contains("tools cannot be listed"), "{error}");
     farm.close(kit).await;
 }

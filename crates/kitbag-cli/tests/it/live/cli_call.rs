@@ -69,7 +69,7 @@ fn s1_10_every_failure_says_kind_cause_and_what_to_do() {
     check(&["x/ecko"], 5, &["not_found", "x/ecko", "mcp_x_echo"]);
     check(&["gone/echo"], 4, &["unavailable", "no-such-program-anywhere", "kitbag logs gone"]);
     check(&["x/add", "a=one"], 7, &["invalid_arguments", "a: is string, expected number", "ARGUMENT"]);
-    check(&["x/rpc_error", "code=-32050"], 1, &["server_error", "-32050", "kitbag logs x"]);
+    check(&["x/rpc_error", "code=-32050"], 13, &["server_error", "-32050", "kitbag logs x"]);
     check(&["x/sleep", "ms=600000"], 9, &["outcome_unknown", "no answer within", "before you call it again"]);
     check(&["x/die", "how=kill"], 9, &["outcome_unknown", "signal 9"]);
     farm.is_empty();
@@ -85,10 +85,10 @@ fn s3_18_kinds_are_words_of_the_contract() {
         (&["nothing-like-it"][..], 5, "not_found"),
         (&["echo"], 5, "ambiguous"),
         (&["x/add", "a=one"], 7, "invalid_arguments"),
-        (&["x/rpc_error"], 1, "server_error"),
+        (&["x/rpc_error"], 13, "server_error"),
         (&["x/fail"], 1, "tool_error"),
         (&["x/sleep", "ms=600000"], 9, "outcome_unknown"),
-        (&["x/big", "bytes=100000"], 1, "too_large"),
+        (&["x/big", "bytes=100000"], 13, "too_large"),
     ] {
         let all: Vec<&str> = ["call", "--json"].iter().chain(args).copied().collect();
         let answer = farm.house.run(&all).exits(code).json();

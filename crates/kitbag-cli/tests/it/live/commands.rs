@@ -24,7 +24,7 @@ fn call_exits_with_what_became_of_it() {
     assert_eq!(run(&["x/add", "a=2", "b=3"]).exits(0).out, "5\n");
     assert_eq!(run(&["mcp_x_add", "a=2", "b=3"]).exits(0).out, "5\n");
     run(&["x/fail"]).exits(1);
-    run(&["x/rpc_error", "code=-32050"]).exits(1);
+    run(&["x/rpc_error", "code=-32050"]).exits(13);
     assert!(run(&["gone/echo", "--wait", "2s"]).exits(4).err.contains("exit code 0"));
     assert!(run(&["missing/echo"]).exits(4).err.contains("no-such-program-anywhere"));
     run(&["x/ecko"]).exits(5);
@@ -179,7 +179,7 @@ fn a_limit_of_the_settings_is_kept() {
     let farm = Farm::of("x", &[]);
     farm.house.put("kit/config/kitbag.toml", "[limits]\nline = \"64KiB\"\n");
     farm.house.run(&["call", "x/big", "bytes=1000", "--quiet"]).exits(0);
-    let ran = farm.house.run(&["call", "x/big", "bytes=100000", "--json"]).exits(1);
+    let ran = farm.house.run(&["call", "x/big", "bytes=100000", "--json"]).exits(13);
     assert_eq!(ran.json()["kind"], "too_large");
     farm.is_empty();
 }

@@ -75,7 +75,8 @@ fn t02_the_good_server_is_unharmed_among_all_hostile_ones() {
                 let status = link.status();
                 let settled = !matches!(status.state, LinkState::Starting | LinkState::Idle);
                 settled
-                    && (status.state == LinkState::Ready || status.error.is_some_and(|why| !why.is_empty()))
+                    && (status.state == LinkState::Ready
+                        || status.error.is_some_and(|why| !why.root.is_empty()))
             };
             assert!(until(Duration::from_secs(60), explained).await, "{}: {:?}", link.name(), link.status());
         }

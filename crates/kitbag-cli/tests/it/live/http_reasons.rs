@@ -24,7 +24,7 @@ async fn reason(hosted: &Hosted, url: &str) -> String {
     let ended = super::until(Duration::from_secs(10), || over(kit.on("x").status().state)).await;
     assert!(ended, "{url}: {:?}", kit.on("x").status());
     assert!(began.elapsed() < Duration::from_secs(5), "{url}: {:?}", began.elapsed());
-    let reason = kit.on("x").status().error.unwrap();
+    let reason = kit.on("x").status().error.unwrap().to_string();
     kit.close().await;
     let log = hosted.farm.log("x");
     let lines: Vec<&str> = log.lines().collect();
@@ -106,7 +106,7 @@ async fn s4_5_what_never_answers_ends_by_the_clock() {
     hosted.enter("x", &sse, &json!({"type": "sse"}));
     let kit = hosted.farm.start(hasty());
     kit.reaches("x", LinkState::Reconnecting).await;
-    names(&kit.on("x").status().error.unwrap(), "timeout: ", &sse, "");
+    names(&kit.on("x").status().error.unwrap().to_string(), "timeout: ", &sse, "");
     kit.close().await;
     for head in [SLOW_HEAD, SLOW_BODY] {
         let url = slow(head);

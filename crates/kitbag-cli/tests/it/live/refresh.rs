@@ -32,7 +32,7 @@ async fn t29_a_bad_refresh_keeps_the_last_good_list_until_it_is_mended() {
         let view = kit.own_view();
         assert_eq!(names(&view), before, "{how}");
         assert!(view.tools().iter().all(|shown| view.is_available(shown)), "{how}: it can still be called");
-        let error = kit.on("x").status().error.unwrap();
+        let error = kit.on("x").status().error.unwrap().to_string();
         assert!(!error.is_empty(), "{how}");
         calls_work(&farm, &kit).await;
         // A tool that came meanwhile is not known yet, and comes with the next good list.

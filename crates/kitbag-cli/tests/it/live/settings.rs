@@ -22,7 +22,7 @@ async fn open(farm: &Farm) -> Kitbag {
 async fn reason(kit: &Kitbag, server: &str) -> String {
     let link = kit.on(server);
     until(LONG, || link.status().error.is_some()).await;
-    link.status().error.unwrap_or_default()
+    link.status().error.map(|reason| reason.to_string()).unwrap_or_default()
 }
 
 #[tokio::test]

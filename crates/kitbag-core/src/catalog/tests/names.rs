@@ -71,7 +71,7 @@ fn f25_what_is_known_costs_no_copy() {
 
 #[test]
 fn f20_the_state_of_a_server_is_told_without_the_reason() {
-    let away = Away { state: "failed", why: "failed: secret words".to_owned(), since: Some(0) };
+    let away = Away { state: "failed", since: Some(0), ..Away::because("failed: secret words") };
     assert_eq!(
         (away.state, away.to_string().as_str()),
         ("failed", "failed: secret words (since 1970-01-01T00:00:00Z)")

@@ -9,6 +9,8 @@ use kitbag_core::text::redact_url;
 use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
+use super::super::reason::{Reason, ReasonClass};
+use super::reason::root;
 use super::trust::{Trust, trusting_nobody};
 
 #[cfg(test)]
@@ -24,9 +26,9 @@ pub(crate) struct Address {
 
 impl Address {
     /// Reads an address; why it is none, without showing more of it than may be shown.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Reason> {
         let shown = redact_url(text.trim());
-        let invalid = |why: &str| Err(format!("invalid url: {why}: {shown}"));
+        let invalid = |why: &str| Err(Reason::new(ReasonClass::InvalidUrl, why).at(&shown));
         match Url::parse(text.trim()) {
             Ok(url) if !matches!(url.scheme(), "http" | "https") => {
                 invalid("only http and https can be connected to")
@@ -120,6 +122,11 @@ pub(crate) fn check_literal(url: &Url, check: DialCheck) -> Result<(), Forbidden
     literal.map_or(Ok(()), |ip| check(ip).map_err(|why| Forbidden { ip, why }))
 }
 
+/// The name of a host that could not be looked up.
+#[derive(Debug, thiserror::Error)]
+#[error("the name of the host cannot be looked up")]
+pub(crate) struct LookupError(#[source] std::io::Error);
+
 /// Looks names up, and gives only what may be dialled: the addresses looked at are the ones that are used.
 struct Resolver(DialCheck);
 
@@ -129,7 +136,7 @@ impl Resolve for Resolver {
         Box::pin(async move {
             let mut found = Vec::new();
             let mut forbidden = None;
-            for address in tokio::net::lookup_host((name.as_str(), 0)).await? {
+            for address in tokio::net::lookup_host((name.as_str(), 0)).await.map_err(LookupError)? {
                 match check(address.ip()) {
                     Ok(()) => found.push(address),
                     Err(why) => forbidden = Some(Forbidden { ip: address.ip(), why }),
@@ -149,11 +156,13 @@ pub(crate) fn connector(
     limits: &Limits,
     check: DialCheck,
     trust: Trust,
-) -> Result<reqwest::Client, String> {
+) -> Result<reqwest::Client, Reason> {
     // Where nothing is encrypted, no certificate needs to be read.
     let tls = if address.url.scheme() == "https" { trust.verifying() } else { trusting_nobody() };
     reqwest::Client::builder()
-        .tls_backend_preconfigured(tls.map_err(|why| format!("certificate: {why} at {}", address.shown))?)
+        .tls_backend_preconfigured(
+            tls.map_err(|why| Reason::new(ReasonClass::Certificate, why).at(&address.shown))?,
+        )
         .dns_resolver(Arc::new(Resolver(check)))
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -166,5 +175,5 @@ pub(crate) fn connector(
         .tcp_nodelay(true)
         .user_agent(concat!("kitbag/", env!("CARGO_PKG_VERSION")))
         .build()
-        .map_err(|error| format!("no connection can be made: {error}"))
+        .map_err(|error| Reason::new(ReasonClass::Unreachable, root(&error)).at(&address.shown))
 }

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::message;
+use super::super::reason::{Reason, ReasonClass};
 use super::mirror::Mirrors;
 
 #[cfg(test)]
@@ -38,18 +39,20 @@ const OURS: [&str; 12] = [
 ];
 
 /// The headers of the configuration, ready to be sent; why one cannot be.
-pub(crate) fn configured(pairs: &[(String, Secret)]) -> Result<HeaderMap, String> {
+pub(crate) fn configured(pairs: &[(String, Secret)]) -> Result<HeaderMap, Reason> {
+    let bad = |why: String| Reason::new(ReasonClass::Config, why);
     let mut headers = HeaderMap::new();
     for (name, value) in pairs {
         let lower = name.trim().to_ascii_lowercase();
         if OURS.contains(&lower.as_str()) || lower.starts_with("mcp-") {
-            return Err(format!("the header {name:?} belongs to the protocol and cannot be configured"));
+            return Err(bad(format!("the header {name:?} belongs to the protocol and cannot be configured")));
         }
         let parsed = HeaderName::from_bytes(lower.as_bytes());
-        let parsed = parsed.map_err(|_| format!("the header name {name:?} cannot be sent"))?;
+        let parsed = parsed.map_err(|_| bad(format!("the header name {name:?} cannot be sent")))?;
         let text = value.expose().trim();
         let value = HeaderValue::from_bytes(text.as_bytes()).ok();
-        let mut value = value.ok_or_else(|| format!("the value of the header {name:?} cannot be sent"))?;
+        let mut value =
+            value.ok_or_else(|| bad(format!("the value of the header {name:?} cannot be sent")))?;
         value.set_sensitive(true);
         // The same name twice: what was written for authentication stands last and holds.
         headers.insert(parsed, value);

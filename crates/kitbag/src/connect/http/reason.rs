@@ -1,9 +1,12 @@
 //! Why an exchange failed: what is known about delivery, and the root cause in one line.
 
 use std::error::Error;
+use std::io;
 
 use super::super::channel::Closed;
 use super::super::peer::RequestError;
+use super::super::reason::{Reason, ReasonClass};
+use super::address::LookupError;
 use super::trust::distrust;
 use kitbag_core::text::Redactor;
 
@@ -11,12 +14,12 @@ use kitbag_core::text::Redactor;
 #[derive(Debug)]
 pub(crate) enum Trouble {
     /// No connection was made: nothing was delivered.
-    Unreachable(String),
+    Unreachable(Box<Reason>),
     /// Something was sent, and then the exchange broke off.
-    Broken(String),
+    Broken(Box<Reason>),
     /// The session is not known any more.
     SessionGone {
-        why: String,
+        reason: Box<Reason>,
         /// Whether the request may have been carried out all the same.
         maybe_done: bool,
     },
@@ -28,28 +31,33 @@ impl Trouble {
     /// An error of the connector.
     pub(crate) fn of(error: &reqwest::Error, shown: &str) -> Self {
         let root = root(error);
+        let reason = |class, root: String| Box::new(with_source(Reason::new(class, root).at(shown), error));
         if let Some(distrust) = distrust(error) {
-            return Self::Unreachable(format!("certificate: {distrust} ({root}) at {shown}"));
+            return Self::Unreachable(reason(ReasonClass::Certificate, format!("{distrust} ({root})")));
         }
-        match error {
-            _ if error.is_connect() && error.is_timeout() => {
-                Self::Unreachable(format!("timeout: no connection ({root}) at {shown}"))
-            }
-            _ if error.is_connect() || error.is_builder() => {
-                Self::Unreachable(format!("connection: {root} at {shown}"))
-            }
-            _ => Self::Broken(format!("connection: broke off ({root}) at {shown}")),
+        if error.is_connect() && error.is_timeout() {
+            return Self::Unreachable(reason(ReasonClass::Timeout, format!("no connection ({root})")));
         }
+        if error.is_connect() || error.is_builder() {
+            return Self::Unreachable(reason(class_of(error), root));
+        }
+        Self::broke_off(error, shown)
+    }
+
+    /// An error in the middle of an exchange.
+    pub(crate) fn broke_off(error: &reqwest::Error, shown: &str) -> Self {
+        let reason = Reason::new(ReasonClass::Closed, format!("broke off ({})", root(error)));
+        Self::Broken(Box::new(with_source(reason.at(shown), error)))
     }
 
     /// As the outcome of a request.
     pub(crate) fn into_error(self) -> RequestError {
         match self {
-            Self::Unreachable(why) | Self::SessionGone { why, maybe_done: false } => {
-                RequestError::NotSent(Closed(why))
+            Self::Unreachable(reason) | Self::SessionGone { reason, maybe_done: false } => {
+                RequestError::NotSent(Closed(reason))
             }
-            Self::SessionGone { why, maybe_done: true } => RequestError::Lost(Closed(why)),
-            Self::Broken(why) => RequestError::Broken(why),
+            Self::SessionGone { reason, maybe_done: true } => RequestError::Lost(Closed(reason)),
+            Self::Broken(reason) => RequestError::Broken(reason),
             Self::Said(error) => error,
         }
     }
@@ -57,10 +65,34 @@ impl Trouble {
     /// Whether the conversation is over by it, and why.
     pub(crate) fn end(&self) -> Option<Closed> {
         match self {
-            Self::Unreachable(why) | Self::SessionGone { why, .. } => Some(Closed(why.clone())),
+            Self::Unreachable(reason) | Self::SessionGone { reason, .. } => Some(Closed(reason.clone())),
             Self::Broken(_) | Self::Said(_) => None,
         }
     }
+}
+
+/// What is below an error of the connector; its own words hold the whole address.
+fn with_source(reason: Reason, error: &reqwest::Error) -> Reason {
+    match error.source() {
+        Some(source) => reason.caused_by(source),
+        None => reason,
+    }
+}
+
+/// Why no connection was made, as far as the errors below tell by their types.
+fn class_of(error: &reqwest::Error) -> ReasonClass {
+    let mut next: Option<&(dyn Error + 'static)> = Some(error);
+    while let Some(error) = next {
+        if error.is::<LookupError>() {
+            return ReasonClass::Dns;
+        }
+        let io = error.downcast_ref::<io::Error>();
+        if io.is_some_and(|io| io.kind() == io::ErrorKind::ConnectionRefused) {
+            return ReasonClass::ConnectionRefused;
+        }
+        next = error.source();
+    }
+    ReasonClass::Unreachable
 }
 
 /// The innermost cause of an error: what wraps it says nothing.

@@ -11,9 +11,10 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::super::peer::{RequestError, remote};
+use super::super::reason::{Reason, ReasonClass};
 use super::address::{Address, check_literal, connector, usual};
 use super::headers::{configured, retry_after};
-use super::reason::{Trouble, root, words};
+use super::reason::{Trouble, words};
 use super::trust::Trust;
 use kitbag_core::text::Redactor;
 
@@ -51,7 +52,7 @@ impl Remote {
         limits: &Limits,
         redactor: Redactor,
         trust: Trust,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, Reason> {
         let mut address = Address::parse(url.expose())?;
         address.shown = redactor.line(address.shown.as_bytes());
         let headers = configured(headers)?;
@@ -93,8 +94,10 @@ impl Remote {
         let shown = &self.address.shown;
         let mut url = url.clone();
         for _ in 0..=self.limits.redirects {
-            check_literal(&url, usual)
-                .map_err(|forbidden| Trouble::Unreachable(format!("connection: {forbidden} at {shown}")))?;
+            check_literal(&url, usual).map_err(|forbidden| {
+                let reason = Reason::new(ReasonClass::Unreachable, forbidden.to_string()).at(shown);
+                Trouble::Unreachable(Box::new(reason))
+            })?;
             // A connection that was closed while nobody looked is noticed now, not by losing a request on it.
             tokio::task::yield_now().await;
             let mut request = self.client.request(method.clone(), url.clone()).headers(self.headers.clone());
@@ -141,8 +144,13 @@ impl Remote {
     }
 
     fn say(&self, status: StatusCode, why: &str) -> Trouble {
-        let text = format!("answered {status} and {why}, at {}", self.address.shown);
-        Trouble::Said(RequestError::Http { status: status.as_u16(), text, wait: None })
+        let reason = self.because(ReasonClass::Refused, format!("answered {status} and {why}"));
+        Trouble::Said(RequestError::Http { status: status.as_u16(), reason, wait: None })
+    }
+
+    /// A reason that is about this address.
+    pub(crate) fn because(&self, class: ReasonClass, root: String) -> Box<Reason> {
+        Box::new(Reason::new(class, root).at(&self.address.shown))
     }
 
     /// A whole body of bounded size.
@@ -167,9 +175,7 @@ impl Remote {
         &self,
         answer: &mut Response,
     ) -> Result<Option<impl AsRef<[u8]> + std::ops::Deref<Target = [u8]> + use<>>, Trouble> {
-        answer.chunk().await.map_err(|error| {
-            Trouble::Broken(format!("connection: broke off ({}) at {}", root(&error), self.address.shown))
-        })
+        answer.chunk().await.map_err(|error| Trouble::broke_off(&error, &self.address.shown))
     }
 
     /// What a server says when it refuses, as much as is of interest.
@@ -201,30 +207,52 @@ impl Remote {
 
     /// The same by its status alone, whatever error of the protocol is in it.
     pub(crate) fn said(&self, refusal: &Refusal) -> Trouble {
-        let class = match refusal.status {
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "auth required: ",
-            _ => "refused: ",
-        };
-        let mut text = format!("{class}answered {}", refusal.status);
+        let mut text = format!("answered {}", refusal.status);
         let said = [refusal.challenge.clone(), Some(words(&refusal.body, &self.redactor))];
-        for said in said.into_iter().flatten().filter(|said| !said.is_empty()) {
-            text.push_str(": ");
-            text.push_str(&said);
+        let said = said.into_iter().flatten().filter(|said| !said.is_empty()).collect::<Vec<_>>().join("; ");
+        if !said.is_empty() {
+            // Not right behind a status: `Unauthorized: x` reads like a header, and x like a secret.
+            text.push_str(&format!(" and said: {said}"));
         }
-        text.push_str(&format!(", at {}", self.address.shown));
-        Trouble::Said(RequestError::Http { status: refusal.status.as_u16(), text, wait: refusal.wait })
+        let mut reason = self.because(refusal.class(), text);
+        reason.hint = self.hint(reason.class, refusal.status);
+        Trouble::Said(RequestError::Http { status: refusal.status.as_u16(), reason, wait: refusal.wait })
+    }
+
+    /// What to do about a refusal.
+    fn hint(&self, class: ReasonClass, status: StatusCode) -> Option<String> {
+        let hint = match class {
+            ReasonClass::AuthRequired => "put a token into its \"headers\" or \"auth\"",
+            ReasonClass::Forbidden => "use credentials that are allowed to do this",
+            _ if status == StatusCode::NOT_FOUND && self.address.url.path() == "/" => {
+                "add the path to its url; most servers answer at /mcp"
+            }
+            _ => return None,
+        };
+        Some(hint.to_owned())
     }
 
     /// An answer that is of no use.
     pub(crate) fn not_mcp(&self, answer: &Response) -> Trouble {
         let kind = answer.headers().get(CONTENT_TYPE).map(|kind| words(kind.as_bytes(), &self.redactor));
         let kind = kind.unwrap_or_else(|| "nothing".to_owned());
-        let text = format!("not MCP: answered {} with {kind}, at {}", answer.status(), self.address.shown);
-        Trouble::Said(RequestError::BadAnswer(text))
+        let said = format!("answered {} with {kind}", answer.status());
+        Trouble::Said(RequestError::NotMcp(self.because(ReasonClass::NotMcp, said)))
     }
 }
 
 impl Refusal {
+    /// What it is about. A 403 that says how to authenticate wants other credentials; a bare one is a no.
+    fn class(&self) -> ReasonClass {
+        match self.status {
+            StatusCode::UNAUTHORIZED => ReasonClass::AuthRequired,
+            StatusCode::FORBIDDEN if self.challenge.is_some() => ReasonClass::AuthRequired,
+            StatusCode::FORBIDDEN => ReasonClass::Forbidden,
+            StatusCode::TOO_MANY_REQUESTS => ReasonClass::RateLimited,
+            _ => ReasonClass::Refused,
+        }
+    }
+
     /// The error of the protocol in it, if there is one, whoever it says it is for.
     pub(crate) fn error(&self) -> Option<RequestError> {
         error_in(&self.body)

@@ -13,6 +13,7 @@ use tokio_util::task::TaskTracker;
 
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::peer::RequestError;
+use super::super::reason::ReasonClass;
 use super::doubt::Doubt;
 use super::events::{Events, TooLong};
 use super::headers::{About, answered};
@@ -75,8 +76,8 @@ pub(crate) async fn open(
     let mut events = Events::new(remote.limits.line);
     let (endpoint, chunk, taken) = loop {
         let bad = |why: &str| {
-            let text = format!("not MCP: the stream of events {why}, at {}", remote.address.shown);
-            Trouble::Said(RequestError::BadAnswer(text))
+            let said = format!("the stream of events {why}");
+            Trouble::Said(RequestError::NotMcp(remote.because(ReasonClass::NotMcp, said)))
         };
         let Some(chunk) = remote.chunk(&mut answer).await? else {
             return Err(bad("ended before it said where to post"));
@@ -164,8 +165,8 @@ impl Shared {
             let status = refusal.status;
             let is_gone = || status == StatusCode::NOT_FOUND || self.doubt.arises(&method, &refusal);
             if !refusal.names(id) && is_gone() {
-                let why = format!("the session is gone: answered {status} at {}", self.remote.address.shown);
-                return Err(Trouble::SessionGone { why, maybe_done: status.is_server_error() });
+                let reason = self.remote.because(ReasonClass::SessionLost, format!("answered {status}"));
+                return Err(Trouble::SessionGone { reason, maybe_done: status.is_server_error() });
             }
             Err(self.remote.refused(&refusal))
         };
@@ -204,7 +205,7 @@ impl Source for Stream {
             tokio::select! {
                 biased;
                 () = self.shared.stop.cancelled() => {
-                    return Incoming::Closed(Closed("the connection was ended".to_owned()));
+                    return Incoming::Closed(Closed::by_us());
                 }
                 failed = self.failed.recv() => {
                     let Some((id, trouble)) = failed else { continue };
@@ -221,11 +222,10 @@ impl Source for Stream {
                         self.taken = 0;
                     }
                     Ok(None) => {
-                        let shown = &remote.address.shown;
-                        let closed = Closed(format!("connection: ended its stream of events at {shown}"));
-                        self.end(closed);
+                        let said = "ended its stream of events".to_owned();
+                        self.end(Closed(remote.because(ReasonClass::Closed, said)));
                     }
-                    Err(trouble) => self.end(Closed(trouble.into_error().to_string())),
+                    Err(trouble) => self.end(trouble.into_error().into_reason().into()),
                 },
             }
         }
@@ -274,7 +274,8 @@ impl Stream {
                 Ok(None) => return Ok(false),
                 Err(TooLong(length)) => {
                     let limit = self.shared.remote.limits.line;
-                    return Err(Closed(format!("sent an event of {length} bytes, more than {limit}")));
+                    let said = format!("sent an event of {length} bytes, more than {limit}");
+                    return Err(Closed(self.shared.remote.because(ReasonClass::TooLarge, said)));
                 }
             }
         }

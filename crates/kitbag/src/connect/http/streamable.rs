@@ -18,6 +18,7 @@ use tokio_util::task::TaskTracker;
 use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
 use super::super::list::ToolList;
 use super::super::peer::RequestError;
+use super::super::reason::ReasonClass;
 use super::super::waits::late;
 use super::doubt::Doubt;
 use super::headers::{About, SESSION, VERSION, answers};
@@ -199,7 +200,7 @@ impl Source for Answers {
                 }
             }
             Some(Arrived::Failed(id, error)) => Incoming::Failed { id, error },
-            None => Incoming::Closed(Closed("the connection was ended".to_owned())),
+            None => Incoming::Closed(Closed::by_us()),
         }
     }
 }
@@ -265,7 +266,7 @@ impl Shared {
         };
         tokio::select! {
             closed = over => closed,
-            () = self.stop.cancelled() => Closed("the connection was ended".to_owned()),
+            () = self.stop.cancelled() => Closed::by_us(),
         }
     }
 
@@ -354,18 +355,18 @@ impl Shared {
         let bad = |why: &str| Err(Trouble::Said(RequestError::BadAnswer(why.to_owned())));
         let trimmed = body.trim_ascii();
         if trimmed.is_empty() {
-            return bad("nothing");
+            return bad("an empty body");
         }
         if trimmed.starts_with(b"[") {
             let lines: Vec<&serde_json::value::RawValue> = match serde_json::from_slice(trimmed) {
                 Ok(lines) => lines,
-                Err(_) => return bad("a list that is not JSON"),
+                Err(_) => return bad("a batch that is not valid JSON"),
             };
             let answered = lines.iter().any(|line| answers(line.get().as_bytes(), id));
             for line in lines {
                 self.hand_on(Via::Answer(id), line.get().as_bytes().to_vec()).await;
             }
-            return if answered { Ok(()) } else { bad("a list without the answer") };
+            return if answered { Ok(()) } else { bad("a batch without a response to the request") };
         }
         if answers(trimmed, id) {
             self.hand_on(Via::Answer(id), body).await;
@@ -373,7 +374,7 @@ impl Shared {
         }
         match error_in(trimmed) {
             Some(error) => Err(Trouble::Said(error)),
-            None => bad("something that is no answer to the request"),
+            None => bad("a body that is not a JSON-RPC response to the request"),
         }
     }
 
@@ -391,9 +392,8 @@ impl Shared {
             return self.remote.said(&refusal);
         }
         let gone = |why: &str, maybe_done| {
-            let why =
-                format!("the session is gone: answered {status}{why}, at {}", self.remote.address.shown);
-            Trouble::SessionGone { why, maybe_done }
+            let reason = self.remote.because(ReasonClass::SessionLost, format!("answered {status}{why}"));
+            Trouble::SessionGone { reason, maybe_done }
         };
         if !in_session || refusal.names(about.id) {
             return self.remote.refused(&refusal);

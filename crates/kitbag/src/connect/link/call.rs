@@ -17,9 +17,10 @@ use super::super::era::{self, Era};
 use super::super::message::is_too_deep;
 use super::super::open::Session;
 use super::super::peer::{Caller, Clocks, Note, RequestError, Voice};
+use super::super::reason::Reason;
 use super::super::waits::backoff;
 use super::super::wire::{Param, Speech};
-use super::Link;
+use super::{Away, Link};
 
 /// The longest that anybody is told to wait.
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -86,6 +87,9 @@ pub struct CallError {
     pub message: String,
     /// The server's own code, when it answered with an error.
     pub code: Option<i64>,
+    /// Why the server could not be used, where that is why.
+    #[source]
+    pub reason: Option<Arc<Reason>>,
 }
 
 impl Link {
@@ -121,6 +125,7 @@ impl Link {
     fn explain(&self, trip: &Trip<'_>, session: &Session, error: RequestError) -> CallError {
         let call = trip.call;
         let mut message = session.redactor.line(error.to_string().as_bytes());
+        let mut code = None;
         if let RequestError::Timeout { .. } = &error {
             message = trip.which_clock();
         }
@@ -129,20 +134,22 @@ impl Link {
             let seconds = (*wait).min(DAY).as_secs_f64().ceil();
             message.push_str(&format!("; try again in {seconds} s"));
         }
-        let kind = match error {
+        let kind = match &error {
             RequestError::NotSent(_) => ErrorKind::Unavailable,
             RequestError::Lost(_) | RequestError::Broken(_) | RequestError::Timeout { sent: true, .. } => {
                 ErrorKind::OutcomeUnknown
             }
-            RequestError::Http { status, .. } => refused(status),
+            RequestError::Http { status, reason, .. } => refused(*status, reason),
             RequestError::Timeout { sent: false, .. } => ErrorKind::Timeout,
-            RequestError::BadAnswer(_) => ErrorKind::BadAnswer,
+            RequestError::BadAnswer(_) | RequestError::NotMcp(_) => ErrorKind::BadAnswer,
             RequestError::TooLarge { .. } => ErrorKind::TooLarge,
-            RequestError::Remote { code, .. } => {
-                return CallError { code: Some(code), ..self.error(call, ErrorKind::ServerError, message) };
+            RequestError::Remote { code: theirs, .. } => {
+                code = Some(*theirs);
+                ErrorKind::ServerError
             }
         };
-        self.error(call, kind, message)
+        let reason = Some(Arc::new(error.into_reason().cleaned(&session.redactor)));
+        CallError { code, reason, ..self.error(call, kind, message) }
     }
 
     fn error(&self, call: &Call<'_>, kind: ErrorKind, message: String) -> CallError {
@@ -152,6 +159,7 @@ impl Link {
             tool: call.tool.to_owned(),
             message: cut(message, self.0.plan.limits.error),
             code: None,
+            reason: None,
         }
     }
 }
@@ -260,8 +268,10 @@ impl<'a> Trip<'a> {
         let until = self.end.min(Instant::now() + self.link.0.plan.limits.wait_agent);
         let session = self.link.session(until).await;
         self.from = Instant::now();
-        let kind = self.link.why_not();
-        session.map_err(|why| self.link.error(self.call, kind, why))
+        session.map_err(|Away { kind, message, reason }| CallError {
+            reason,
+            ..self.link.error(self.call, kind, message)
+        })
     }
 
     /// That time ran out, and which clock said so.
@@ -285,12 +295,11 @@ impl<'a> Trip<'a> {
 }
 
 /// What a status says about a call: whoever refuses a request with 4xx did not carry it out.
-fn refused(status: u16) -> ErrorKind {
-    match status {
-        401 | 403 => ErrorKind::AuthRequired,
-        429 => ErrorKind::RateLimited,
-        500.. => ErrorKind::OutcomeUnknown,
-        _ => ErrorKind::ServerError,
+fn refused(status: u16, reason: &Reason) -> ErrorKind {
+    match reason.class.kind() {
+        ErrorKind::Unavailable if 500 <= status => ErrorKind::OutcomeUnknown,
+        ErrorKind::Unavailable => ErrorKind::ServerError,
+        kind => kind,
     }
 }
 

@@ -10,10 +10,13 @@ use kitbag_core::Limits;
 use super::super::list::{self, ToolList};
 use super::super::open::Session;
 use super::super::peer::RequestError;
+use super::super::reason::{Reason, ReasonClass};
 use super::super::status::LinkState;
 use super::super::waits::backoff;
 use super::Inner;
 use super::pace::Compared;
+
+const NOT_LISTED: &str = "tools cannot be listed";
 
 /// What came of listing.
 pub(super) enum Listed {
@@ -56,10 +59,10 @@ pub(super) async fn another_try(failures: u32, least: Duration, limits: &Limits)
 pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
     if !session.greeting.has_tools {
         inner.status.send_modify(|status| {
-            status.tools = Some(0);
+            (status.tools, status.error) = (Some(0), None);
             status.listed = Some(SystemTime::now());
         });
-        warn(inner, session, Matter::NoTools, "it has no tools");
+        say(inner, session, Matter::NoTools, "it has no tools");
         inner.tools.send_replace(Some(Arc::default()));
         inner.state(LinkState::Ready, None);
         return Listed::Done(Compared::Same);
@@ -73,20 +76,22 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
         }
         // The last good list stays.
         Err(error) => {
-            let text = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
-            warn(inner, session, Matter::of(&error), &text);
-            inner.state(LinkState::Degraded, Some(text));
-            let wait = error.wait();
-            match error {
+            let (matter, wait) = (Matter::of(&error), error.wait());
+            let outcome = match &error {
                 // What it says now it will say again.
                 RequestError::Remote { code: -32601, .. }
                 | RequestError::BadAnswer(_)
+                | RequestError::NotMcp(_)
                 | RequestError::TooLarge { .. } => Listed::Done(Compared::Same),
                 RequestError::Http { status: 400..500, .. } if !is_passing(&error) => {
                     Listed::Done(Compared::Same)
                 }
                 _ => Listed::Broken { wait },
-            }
+            };
+            let reason = error.into_reason().of_failed(NOT_LISTED);
+            let reason = warn(inner, session, matter, reason);
+            inner.state(LinkState::Degraded, Some(reason));
+            outcome
         }
     }
 }
@@ -99,28 +104,26 @@ fn is_passing(error: &RequestError) -> bool {
 /// Puts a list into the place of the one before. Half a list is worth more than none, but not more than a whole
 /// one from before.
 fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
-    let clean = |text: String| session.redactor.line(text.as_bytes());
-    let why = list.truncated.as_ref().map_or_else(String::new, |cut| cut.why.clone());
-    if list.broke_off && inner.tools.borrow().is_some() {
-        let text = clean(format!("tools cannot be listed: {why}"));
-        warn(inner, session, Matter::BrokeOff, &text);
-        inner.state(LinkState::Degraded, Some(text));
+    if let Some(cut) = &mut list.truncated {
+        cut.why = session.redactor.line(cut.why.as_bytes());
+    }
+    let cut = list.truncated.as_ref().map(|cut| Reason::new(ReasonClass::CutShort, cut.why.clone()));
+    if let Some(reason) = cut.clone().filter(|_| list.broke_off && inner.tools.borrow().is_some()) {
+        let reason = warn(inner, session, Matter::BrokeOff, reason.of_failed(NOT_LISTED));
+        inner.state(LinkState::Degraded, Some(reason));
         return Compared::Same;
     }
-    let cut = list.truncated.is_some().then(|| clean(format!("tool list cut short: {why}")));
-    if let Some(cut) = &mut list.truncated {
-        cut.why = clean(std::mem::take(&mut cut.why));
-    }
     session.carrier.learn(&mut list, session.greeting.era);
-    match &cut {
-        Some(text) => warn(inner, session, Matter::CutShort, text),
-        None if list.tools.is_empty() => warn(inner, session, Matter::Empty, "it lists no tools"),
-        None => *inner.matter.lock().unwrap_or_else(PoisonError::into_inner) = None,
+    let cut = cut.map(|reason| warn(inner, session, Matter::CutShort, reason));
+    if cut.is_none() && list.tools.is_empty() {
+        say(inner, session, Matter::Empty, "it lists no tools");
+    } else if cut.is_none() {
+        *inner.matter.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
     inner.status.send_modify(|status| {
         status.tools = Some(list.tools.len());
         status.listed = Some(SystemTime::now());
-        status.error = cut;
+        status.error = cut.map(Arc::new);
     });
     let before = inner.tools.send_replace(Some(Arc::new(list)));
     inner.state(LinkState::Ready, None);
@@ -128,13 +131,27 @@ fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
     if before.is_some_and(|before| is_same(&before)) { Compared::Same } else { Compared::Other }
 }
 
+/// A reason in the log, unless the last line was about the same; the reason as it may be shown.
+fn warn(inner: &Inner, session: &Session, matter: Matter, reason: Reason) -> Reason {
+    let reason = reason.cleaned(&session.redactor);
+    let reason = match session.carrier.address() {
+        Some(address) => reason.at(address),
+        None => reason,
+    };
+    remark(inner, session, matter, &reason.to_string());
+    reason
+}
+
+/// The same for what is no trouble.
+fn say(inner: &Inner, session: &Session, matter: Matter, text: &str) {
+    let at = session.carrier.address().map(|at| format!(" at {at}")).unwrap_or_default();
+    remark(inner, session, matter, &format!("{text}{at}"));
+}
+
 /// One line in the log, unless the last one was about the same.
-fn warn(inner: &Inner, session: &Session, matter: Matter, text: &str) {
+fn remark(inner: &Inner, session: &Session, matter: Matter, text: &str) {
     let before = inner.matter.lock().unwrap_or_else(PoisonError::into_inner).replace(matter);
-    if before == Some(matter) {
-        return;
+    if before != Some(matter) {
+        session.tail.remark(&format!("WARNING {text}"));
     }
-    let at = session.carrier.address().filter(|at| !text.contains(at));
-    let at = at.map(|at| format!(" at {at}")).unwrap_or_default();
-    session.tail.remark(&format!("WARNING {text}{at}"));
 }

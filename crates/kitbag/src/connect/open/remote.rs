@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use kitbag_core::model::{Resolved, ResolvedLink, Seconds, Transport};
+use kitbag_core::model::{Resolved, ResolvedLink, Transport};
 use kitbag_core::text::{Redactor, redact_url};
 use kitbag_core::{Limits, Secret};
 use tokio::time::Instant;
@@ -14,13 +14,14 @@ use super::super::era::{self, Era, OpeningError};
 use super::super::http::{Address, Remote, Streamable, Trouble, Trust, open_sse};
 use super::super::logs::Tail;
 use super::super::peer::{Clocks, RequestError};
+use super::super::reason::{Reason, ReasonClass};
 use super::{OpenError, Opener, Session, Started, until};
 use crate::Env;
 
 /// How a try with one transport failed.
 enum Tried {
     /// The other one may do.
-    Other(String),
+    Other(Reason),
     /// The other one would not do better.
     Stop(OpenError),
 }
@@ -36,20 +37,25 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
+    /// The address as it may be shown.
+    fn shown(&self) -> String {
+        redact_url(self.url.expose())
+    }
+
     fn remote(&self, limits: &Limits) -> Result<Remote, Tried> {
         let trust = Trust::of(self.env);
         let remote = Remote::new(self.url, self.headers, limits, self.redactor.clone(), trust);
-        remote.map_err(|why| Tried::Stop(OpenError::Final(why)))
+        remote.map_err(|reason| Tried::Stop(OpenError::Failed(reason)))
     }
 }
 
 impl Opener<'_> {
     /// What will be waited for, where that can be said before.
-    pub(crate) fn waits_for(&self) -> Option<String> {
+    pub(crate) fn waits_for(&self) -> Option<Reason> {
         let resolved = self.plan.resolved.as_ref().as_ref().ok()?;
         let Resolved { link: ResolvedLink::Remote { url, .. } } = resolved else { return None };
-        let text = format!("timeout: no usable answer yet at {}", redact_url(url.expose()));
-        Some(self.redactor().line(text.as_bytes()))
+        let reason = Reason::new(ReasonClass::Timeout, "no usable answer yet");
+        Some(reason.at(&redact_url(url.expose())).cleaned(self.redactor()))
     }
 
     /// Opens a conversation with an address, within its clock. A failure is one line in the log, and not repeated
@@ -67,23 +73,25 @@ impl Opener<'_> {
         let env = &self.context.env;
         let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), env, deadline };
         let late = || {
-            let shown = redact_url(url.expose());
-            OpenError::Again(format!("timeout: no usable answer within {clock} at {shown}"))
+            let reason = Reason::new(ReasonClass::Timeout, format!("no usable answer within {clock}"));
+            OpenError::Again(reason.at(&redact_url(url.expose())))
         };
         let opened = tokio::time::timeout_at(deadline, self.ways(transport, &place)).await;
         let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(&redactor));
-        let why = opened.as_ref().err().map(|error| error.text().to_owned());
+        let why = opened.as_ref().err().map(|error| error.reason().clone());
         let mut said = self.tries.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(why) = why.as_ref().filter(|why| said.as_deref() != Some(matter(why))) {
-            tail.remark(&format!("ERROR cannot connect: {why}"));
+        let is_said = |why: &Reason| said.as_ref().is_some_and(|said| said.is_alike(why));
+        if let Some(why) = why.as_ref().filter(|why| !is_said(why)) {
+            let hint = why.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+            tail.remark(&format!("ERROR cannot connect: {why}{hint}"));
         }
-        *said = why.map(|why| matter(&why).to_owned());
+        *said = why;
         opened
     }
 
     /// The transport that is likely, then the other one where the protocol says so.
     async fn ways(&self, transport: Transport, place: &Place<'_>) -> Result<Session, OpenError> {
-        let address = Address::parse(place.url.expose()).map_err(OpenError::Final)?;
+        let address = Address::parse(place.url.expose()).map_err(OpenError::Failed)?;
         let sse_first = match transport {
             Transport::Sse => true,
             Transport::Auto => address.ends_in_sse(),
@@ -97,7 +105,10 @@ impl Opener<'_> {
         };
         let second = if sse_first { self.streamable(place).await } else { self.sse(place).await };
         second.map_err(|tried| match tried {
-            Tried::Stop(error @ (OpenError::Auth(_) | OpenError::Busy { .. })) => error,
+            Tried::Stop(error @ OpenError::Busy { .. }) => error,
+            Tried::Stop(OpenError::Failed(reason)) if reason.class.is_about_access() => {
+                OpenError::Failed(reason)
+            }
             // What the likely transport met says more.
             _ => OpenError::Again(why),
         })
@@ -147,21 +158,16 @@ impl Opener<'_> {
             Err(error) => error,
         };
         let probed = match error {
-            OpeningError::Refused(theirs) => {
-                return Err(Tried::Stop(OpenError::Final(era::refusal(&theirs))));
+            OpeningError::Refused(reason) => {
+                return Err(Tried::Stop(OpenError::Failed(reason.at(&place.shown()))));
             }
-            OpeningError::Request(RequestError::Remote {
-                code: code @ (-32021 | -32020), message, ..
-            }) => {
-                let why = format!("server/discover was refused: {message} (code {code})");
-                return Err(Tried::Stop(OpenError::Final(why)));
+            OpeningError::Request(error @ RequestError::Remote { code: -32021 | -32020, .. }) => {
+                let reason = error.into_reason().of_failed("server/discover was refused");
+                return Err(Tried::Stop(OpenError::Failed(reason.at(&place.shown()))));
             }
-            OpeningError::Request(RequestError::NotSent(why)) => {
-                return Err(Tried::Stop(OpenError::Again(why.to_string())));
-            }
-            OpeningError::Request(RequestError::Http { status: 401 | 403, text, .. }) => {
-                return Err(Tried::Stop(OpenError::Auth(text)));
-            }
+            OpeningError::Request(
+                error @ (RequestError::NotSent(_) | RequestError::Http { status: 401 | 403, .. }),
+            ) => return Err(tried(error, place)),
             OpeningError::Request(error) if wait(&error).is_some() => return Err(tried(error, place)),
             OpeningError::OtherEra => Probed::Older,
             OpeningError::Unwell => Probed::Unclear,
@@ -185,9 +191,9 @@ impl Opener<'_> {
         let greeting = era::initialize(&started.peer, self.context.offers, until(place.deadline)).await;
         greeting.map_err(|error| match error {
             OpeningError::OtherEra | OpeningError::Unwell => {
-                Tried::Other("speaks neither era of the protocol".to_owned())
+                Tried::Other(era::speaks_neither().at(&place.shown()))
             }
-            OpeningError::Refused(theirs) => Tried::Stop(OpenError::Final(era::refusal(&theirs))),
+            OpeningError::Refused(reason) => Tried::Stop(OpenError::Failed(reason.at(&place.shown()))),
             OpeningError::Request(error) => tried(error, place),
         })
     }
@@ -203,11 +209,6 @@ impl Opener<'_> {
         let greeting = self.initialize(&started, place).await?;
         Ok(started.agreed(greeting))
     }
-}
-
-/// What a failure is about: its class and what follows it. The server's own words may differ every time.
-fn matter(why: &str) -> &str {
-    why.match_indices(": ").nth(1).map_or(why, |(end, _)| &why[..end])
 }
 
 /// What a probe that gave no greeting says about the era.
@@ -247,25 +248,21 @@ fn wait(error: &RequestError) -> Option<Duration> {
 
 /// What a failed request says about the transport it was made by.
 fn tried(error: RequestError, place: &Place<'_>) -> Tried {
-    let shown = || redact_url(place.url.expose());
-    if let Some(wait) = wait(&error) {
-        return Tried::Stop(OpenError::Busy { why: error.to_string(), wait });
+    let wait = wait(&error);
+    let is_other = match &error {
+        RequestError::Http { status, .. } => (400..500).contains(status),
+        RequestError::Remote { .. } | RequestError::NotMcp(_) => true,
+        _ => false,
+    };
+    let is_unreadable = matches!(error, RequestError::BadAnswer(_) | RequestError::TooLarge { .. });
+    let mut reason = error.into_reason().at(&place.shown());
+    if is_unreadable {
+        reason.class = ReasonClass::NotMcp;
     }
-    match error {
-        RequestError::Http { status: 401 | 403, text, .. } => Tried::Stop(OpenError::Auth(text)),
-        RequestError::Http { status: 400..500, text, .. } => Tried::Other(text),
-        RequestError::Remote { code, message, .. } => {
-            Tried::Other(format!("refused: {message} (code {code}) at {}", shown()))
-        }
-        RequestError::BadAnswer(why) if why.starts_with("not MCP: ") => Tried::Other(why),
-        RequestError::Timeout { after, .. } => Tried::Stop(OpenError::Again(format!(
-            "timeout: no answer within {} at {}",
-            Seconds(after),
-            shown()
-        ))),
-        error @ (RequestError::BadAnswer(_) | RequestError::TooLarge { .. }) => {
-            Tried::Stop(OpenError::Again(format!("not MCP: {error} at {}", shown())))
-        }
-        error => Tried::Stop(OpenError::Again(error.to_string())),
+    match wait {
+        Some(wait) => Tried::Stop(OpenError::Busy { reason, wait }),
+        None if reason.class.is_about_access() => Tried::Stop(OpenError::Failed(reason)),
+        None if is_other => Tried::Other(reason),
+        None => Tried::Stop(OpenError::Again(reason)),
     }
 }

@@ -6,6 +6,7 @@ use kitbag_core::model::Seconds;
 use serde_json::value::RawValue;
 
 use super::super::channel::Closed;
+use super::super::reason::{Reason, ReasonClass};
 
 /// Why a request has no result.
 #[derive(Debug, thiserror::Error)]
@@ -18,14 +19,14 @@ pub(crate) enum RequestError {
     Lost(Closed),
     /// It may have been received, and its answer broke off; the conversation goes on.
     #[error("{0}")]
-    Broken(String),
+    Broken(Box<Reason>),
     /// It was refused before anybody looked at it as a message.
-    #[error("{text}")]
+    #[error("{reason}")]
     Http {
         /// The status.
         status: u16,
         /// What was said.
-        text: String,
+        reason: Box<Reason>,
         /// How long the server asks to be left alone.
         wait: Option<Duration>,
     },
@@ -47,6 +48,9 @@ pub(crate) enum RequestError {
         /// The whole error, as received.
         raw: Box<RawValue>,
     },
+    /// Whoever answers does not speak MCP.
+    #[error("{0}")]
+    NotMcp(Box<Reason>),
     /// The answer cannot be read.
     #[error("the answer cannot be used: {0}")]
     BadAnswer(String),
@@ -59,6 +63,22 @@ pub(crate) enum RequestError {
 }
 
 impl RequestError {
+    /// Why a server that answers like this cannot be used.
+    pub(crate) fn into_reason(self) -> Reason {
+        let class = match self {
+            Self::NotSent(Closed(reason))
+            | Self::Lost(Closed(reason))
+            | Self::Broken(reason)
+            | Self::NotMcp(reason)
+            | Self::Http { reason, .. } => return *reason,
+            Self::Timeout { .. } => ReasonClass::Timeout,
+            Self::Remote { .. } => ReasonClass::Refused,
+            Self::BadAnswer(why) => return Reason::new(ReasonClass::BadAnswer, why),
+            Self::TooLarge { .. } => ReasonClass::TooLarge,
+        };
+        Reason::new(class, self.to_string())
+    }
+
     /// How long the server asks to be left alone.
     pub(crate) fn wait(&self) -> Duration {
         match self {

@@ -111,7 +111,7 @@ pub(super) async fn read(
         let incoming = tokio::select! {
             biased;
             incoming = source.next() => incoming,
-            _ = &mut ended => break (Closed("the connection was ended".to_owned()), false),
+            _ = &mut ended => break (Closed::by_us(), false),
         };
         match incoming {
             Incoming::Closed(closed) => break (closed, true),

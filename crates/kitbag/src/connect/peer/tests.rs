@@ -61,7 +61,7 @@ impl Source for Script {
         match self.0.recv().await {
             Some(Said::Line(line)) => Incoming::Line(line.as_bytes()),
             Some(Said::Rest(rest)) => Incoming::Rest(rest.as_bytes()),
-            Some(Said::End) => Incoming::Closed(Closed("ended".to_owned())),
+            Some(Said::End) => Incoming::Closed(Closed::by_us()),
             None => std::future::pending().await,
         }
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use kitbag_core::catalog::Away;
 use kitbag_core::names::lookup::{By, Found};
 use kitbag_core::shape::{Authorize as _, Decision, Shown, View};
 use kitbag_core::{ErrorKind, ServerName};
@@ -32,7 +33,8 @@ impl Inner {
     pub(super) async fn meant(&self, view: &View, name: &str) -> Result<Judged, Failure> {
         let (found, by) = view.find_by(name);
         if !self.is_open(view, name, &found, by) {
-            return self.judge(view, resolve(view, name, found)?);
+            let shown = resolve(view, name, found).map_err(|failure| self.with_reason(failure))?;
+            return self.judge(view, shown);
         }
         self.wait_for_unlisted(view, name).await;
         let fresh = self.fresh(view);
@@ -40,7 +42,16 @@ impl Inner {
         if matches!(found, Found::One(_)) && self.is_open(&fresh, name, &found, by) {
             return Err(not_sure(&fresh, name, &found));
         }
-        self.judge(&fresh, resolve(&fresh, name, found)?)
+        let shown = resolve(&fresh, name, found).map_err(|failure| self.with_reason(failure))?;
+        self.judge(&fresh, shown)
+    }
+
+    /// The same with why its server is away, where that is why.
+    fn with_reason(&self, failure: Failure) -> Failure {
+        let now = self.now();
+        let opened = failure.server.as_ref().and_then(|server| now.links.get(server));
+        let reason = opened.and_then(|opened| opened.status().error);
+        Failure { reason, ..failure }
     }
 
     /// Whether a server that has not said what it has may change what a name means: one that is nobody's yet, one
@@ -125,18 +136,35 @@ fn resolve<'v>(view: &'v View, name: &str, found: Found) -> Result<&'v Arc<Shown
             let message = format!("{name:?} may mean any of {}", names.join(", "));
             Err(Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
         }
-        Found::None { near } => Err(away(view, name).unwrap_or_else(|| not_found(view, name, names(&near)))),
+        Found::None { near } => Err(absent(view, name, names(&near))),
     }
 }
 
-/// That the server a name speaks of is not there, if that is why the name means nothing.
-fn away(view: &View, name: &str) -> Option<Failure> {
-    let (server, away) = view.away().find(|(server, _)| find::speaks_of(server, name))?;
-    if view.snapshot().part(server).is_some() {
+/// Why a name means nothing in a view: a server that may have such a tool is away, or no server has it. `near` are names
+/// like it.
+pub fn absent(view: &View, name: &str, near: Vec<String>) -> Failure {
+    away(view, name, &near).unwrap_or_else(|| not_found(view, name, near))
+}
+
+/// That a server which may have the tool is not there: the one the name speaks of, else all whose tools nobody knows.
+fn away(view: &View, name: &str, near: &[String]) -> Option<Failure> {
+    let is_unknown = |server: &ServerName| view.snapshot().part(server).is_none();
+    let away: Vec<(&ServerName, &Away)> = view.away().filter(|(server, _)| is_unknown(server)).collect();
+    if let Some((server, away)) = away.iter().find(|(server, _)| find::speaks_of(server, name)) {
+        let failure = Failure::new(away.kind, format!("is {}", away.why));
+        return Some(Failure { server: Some((*server).clone()), ..failure });
+    }
+    // A name that speaks of a server whose tools are known is nobody else's, and one that is almost known is a slip.
+    let is_elses = view.snapshot().parts().any(|part| find::speaks_of(&part.server, name));
+    if is_elses || !near.is_empty() {
         return None;
     }
-    let failure = Failure::new(ErrorKind::Unavailable, format!("is {}", away.why));
-    Some(Failure { server: Some(server.clone()), ..failure })
+    let ((server, first), others) = away.split_first()?;
+    let is_alike = others.iter().all(|(_, away)| away.kind == first.kind);
+    let kind = if is_alike { first.kind } else { ErrorKind::Unavailable };
+    // They may have it or not: a model is told of their state alone, as for every other name.
+    let server = others.is_empty().then(|| (*server).clone());
+    Some(Failure { kind, server, ..not_found(view, name, Vec::new()) })
 }
 
 /// A bare name never reaches one server because another is slow.

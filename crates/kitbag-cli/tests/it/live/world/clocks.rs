@@ -101,7 +101,7 @@ async fn f1_connect_timeout_binds_on_a_server_that_never_answers() {
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     for name in ["own", "set"] {
         let status = kit.on(name).status();
-        let error = status.error.unwrap_or_default();
+        let error = status.error.map(|reason| reason.to_string()).unwrap_or_default();
         assert!(!status.state.is_connected() && status.state != LinkState::Idle, "{:?}", status.state);
         assert!(error.contains("300ms (connect_timeout)"), "{name}: {error}");
     }

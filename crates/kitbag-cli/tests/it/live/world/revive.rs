@@ -79,7 +79,7 @@ async fn f13_a_reload_revives_an_address_that_refused_us() {
     hosted.add("x", &["--bearer", "secret"], &json!({}));
     let kit = hosted.farm.open(calm()).await;
     kit.reaches("x", LinkState::Failed).await;
-    assert!(kit.on("x").status().auth_required);
+    assert!(kit.on("x").status().auth_required());
     hosted.crash("x");
     hosted.again_with("x", &[]);
     kit.reload().await.unwrap();

@@ -1,11 +1,13 @@
 use kitbag_core::Limits;
 
+use crate::connect::ReasonClass;
+
 use super::{Address, Trust, check_literal, connector, usual};
 
 #[track_caller]
 fn refused(text: &str, words: &str) {
     let why = Address::parse(text).unwrap_err();
-    assert!(why.starts_with("invalid url: ") && why.contains(words), "{text:?}: {why}");
+    assert!(why.class == ReasonClass::InvalidUrl && why.to_string().contains(words), "{text:?}: {why}");
 }
 
 #[test]

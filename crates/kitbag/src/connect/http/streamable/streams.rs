@@ -7,6 +7,7 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use reqwest::{Response, StatusCode};
 
 use super::super::super::peer::RequestError;
+use super::super::super::reason::{Reason, ReasonClass};
 use super::super::events::{Events, TooLong};
 use super::super::headers::{About, LAST_EVENT, answers};
 use super::super::reason::Trouble;
@@ -19,7 +20,7 @@ enum Ended {
     Answered,
     /// Without.
     Early {
-        why: String,
+        why: Box<Reason>,
         /// How many messages came.
         heard: usize,
     },
@@ -94,9 +95,9 @@ impl Shared {
                         tries = if heard { 0 } else { tries + 1 };
                     }
                     Ok(answer) if answer.status() == StatusCode::NOT_FOUND && self.in_session() => {
-                        let why =
-                            format!("the session is gone: answered 404 at {}", self.remote.address.shown);
-                        return Some(Trouble::SessionGone { why, maybe_done: false });
+                        let said = format!("answered {}", answer.status());
+                        let reason = self.remote.because(ReasonClass::SessionLost, said);
+                        return Some(Trouble::SessionGone { reason, maybe_done: false });
                     }
                     Ok(answer) if answer.status().is_server_error() => tries += 1,
                     // It has no such stream, and need not; then it cannot tell of changes either.
@@ -200,7 +201,7 @@ impl Shared {
             let chunk = match self.remote.chunk(answer).await {
                 Ok(Some(chunk)) => chunk,
                 Ok(None) => {
-                    let why = format!("connection: ended without an answer at {}", self.remote.address.shown);
+                    let why = self.remote.because(ReasonClass::Closed, "ended without an answer".to_owned());
                     return Ok(Ended::Early { why, heard });
                 }
                 Err(Trouble::Broken(why)) => return Ok(Ended::Early { why, heard }),

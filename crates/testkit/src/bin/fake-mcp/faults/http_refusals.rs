@@ -49,9 +49,9 @@ pub(super) const FAULTS: &[Entry] = &[
     },
     Entry {
         label: "h17",
-        modes: &["bare", "scope", "call"],
-        about: "401 with WWW-Authenticate; bare: without it; scope: 403 for a scope that is missing; call: only \
-                calls",
+        modes: &["bare", "scope", "forbidden", "call", "list"],
+        about: "401 with WWW-Authenticate; bare: without it; scope: 403 for a scope that is missing; forbidden: 403 \
+                without a challenge; call: only calls; list: only lists",
         make: |modes| Arc::new(Stranger { reply: challenge(modes), which: Which::of(modes) }),
     },
     Entry {
@@ -211,6 +211,7 @@ fn challenge(modes: &Modes<'_>) -> fn() -> Reply {
     const SCOPE: &str = "Bearer error=\"insufficient_scope\", scope=\"tools:call\"";
     match () {
         () if modes.has("bare") => || Reply::new(401).json("{\"error\":\"unauthorized\"}"),
+        () if modes.has("forbidden") => || Reply::new(403).body("text/plain", "not for you\n"),
         () if modes.has("scope") => || Reply::new(403).header("WWW-Authenticate", SCOPE),
         () => || Reply::new(401).header("WWW-Authenticate", TOKEN),
     }

@@ -11,13 +11,14 @@ use crate::wire::{Request, Speech};
 pub(super) const FAULTS: &[Entry] = &[
     Entry {
         label: "s16",
-        modes: &["future", "past", "empty", "number"],
-        about: "a version that nobody speaks (future) in initialize, and as the only one in server/discover",
+        modes: &["future", "past", "empty", "number", "none"],
+        about: "a version that nobody speaks (future), or none, in initialize and as the only one in server/discover",
         make: |modes| {
             Arc::new(Odd(match modes.0.first().copied() {
                 Some("past") => "\"2023-01-01\"",
                 Some("empty") => "\"\"",
                 Some("number") => "20251125",
+                Some("none") => "null",
                 _ => "\"2099-12-31\"",
             }))
         },
