@@ -1,8 +1,9 @@
 //! `kitbag why`: how far a tool comes on its way to a model, and what stops it.
 
 use clap::builder::styling::Style;
+use kitbag::catalog::Away;
 use kitbag::config::layers::State;
-use kitbag::shape::{Outcome, Step};
+use kitbag::shape::{Outcome, Step, View};
 use kitbag::text::visible;
 use kitbag::{Kitbag, ServerName, Setup, UserId};
 use serde_json::{Value, json};
@@ -22,7 +23,7 @@ Examples:
   kitbag why mcp_github_delete_repo
   kitbag why github/delete_repo --agent coder
 
-Exit codes: 0 it can be called · 4 its server is not there · 5 nobody has it · 6 something stops it";
+Exit codes: 0 it can be called · 4 its server is not there · 12 its server asks for credentials · 5 nobody has it · 6 something stops it";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -76,14 +77,17 @@ fn once(
         let failure = Failure::new(Exit::NotFound, format!("{name:?} means more than one tool"));
         return Err(failure.hint("call it by one of the names above"));
     }
-    Ok(walks.first().map_or(Exit::NotFound, exit))
+    Ok(walks.first().map_or(Exit::NotFound, |walk| exit(&view, walk)))
 }
 
-fn exit(walk: &Walk) -> Exit {
+fn exit(view: &View, walk: &Walk) -> Exit {
+    // As a call would end.
+    let is_meant = |(server, _): &(&ServerName, &Away)| server.as_str() == walk.server;
+    let away = || view.away().find(is_meant).map_or(Exit::Unavailable, |(_, away)| away.kind.into());
     match (&walk.stop, &walk.away) {
         (None, None) => Exit::Done,
-        (None, Some(_)) => Exit::Unavailable,
-        (Some(stop), _) if stop.cause == Cause::Absent => Exit::Unavailable,
+        (None, Some(_)) => away(),
+        (Some(stop), _) if stop.cause == Cause::Absent => away(),
         (Some(_), _) => Exit::Held,
     }
 }
