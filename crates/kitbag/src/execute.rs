@@ -21,6 +21,7 @@ mod failure;
 mod guarded;
 mod hook;
 mod outcome;
+mod plain;
 mod record;
 mod results;
 mod weight;
@@ -35,10 +36,10 @@ pub use hook::{Flow, Hook, HookFuture, Outgoing};
 pub use outcome::Outcome;
 pub use record::Record;
 
-pub(crate) use arguments::{Ready, prepare};
+pub(crate) use arguments::{Ready, Want, prepare};
 pub(crate) use convert::{Converted, convert, short};
 pub(crate) use guarded::{guarded, guarded_now, panicked};
-pub(crate) use record::{Records, Taken};
+pub(crate) use record::{Kept, Records, Taken};
 pub(crate) use results::{Results, tool as read_result};
 
 /// The tool that reads the rest of a result.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use kitbag_core::catalog::{Change, Snapshot, changes};
 use kitbag_core::model::AgentRules;
 use kitbag_core::shape::{ClashError, View, ViewRequest};
@@ -56,8 +56,29 @@ impl Kitbag {
 
 impl Inner {
     pub(super) fn own_view(&self) -> Arc<View> {
+        let now = self.roster.glance();
+        // Before the view: what is kept must not be older than its revision says.
+        let revision = self.permit.revision();
+        if let Some(made) = self.views.own.load().as_ref().filter(|made| made.holds(&now, revision)) {
+            return made.view.clone();
+        }
         // Only the policy that asks for an error can end in one, and this is another.
-        self.view(&self.user, &AgentRules::default()).unwrap_or_else(|_| Arc::new(View::empty(&self.user)))
+        let view = self.view_in(&now, &self.user, &AgentRules::default());
+        let view = view.unwrap_or_else(|_| Arc::new(View::empty(&self.user)));
+        let made = Made { view: view.clone(), world: now.world.clone(), revision };
+        self.views.own.store(Some(Arc::new(made)));
+        view
+    }
+
+    /// What the agent of a view sees at this moment; none where that is the view itself.
+    pub(super) fn present(&self, view: &View, now: &Arc<Now>) -> Result<Option<Arc<View>>, ClashError> {
+        let own = self.views.own.load();
+        let own = own.as_ref().filter(|own| std::ptr::eq(&*own.view, view));
+        if own.is_some_and(|own| own.holds(now, self.permit.revision())) {
+            return Ok(None);
+        }
+        let present = self.view_in(now, view.user(), view.agent())?;
+        Ok(Some(present).filter(|present| !std::ptr::eq(&**present, view)))
     }
 
     pub(super) fn view(&self, user: &UserId, agent: &AgentRules) -> Result<Arc<View>, ClashError> {
@@ -160,6 +181,8 @@ type OfUser = HashMap<AgentRules, Made>;
 #[derive(Default)]
 pub(super) struct Views {
     made: ArcSwap<HashMap<UserId, Arc<OfUser>>>,
+    /// The one that is asked for most: of whom this was opened for, without an agent's wishes.
+    own: ArcSwapOption<Made>,
     writing: Mutex<()>,
 }
 

@@ -46,16 +46,18 @@ impl Inner {
     /// Whether a server that has not said what it has may change what a name means: one that is nobody's yet, one
     /// that only fits as a tool's own name, or one that was given out for the time being.
     fn is_open(&self, view: &View, name: &str, found: &Found, by: By) -> bool {
-        let is_loose = match found {
+        if view.unlisted().next().is_none() {
+            return false;
+        }
+        match found {
             Found::One(_) if by == By::Own => true,
             Found::One(index) => {
                 let shown = view.at(*index).filter(|shown| !find::speaks_of(&shown.tool.server, name));
-                view.unlisted().next().is_some() && shown.is_some_and(|shown| self.roster.may_rename(shown))
+                shown.is_some_and(|shown| self.roster.may_rename(shown))
             }
             Found::None { .. } => true,
             Found::Ambiguous(_) => false,
-        };
-        is_loose && view.unlisted().next().is_some()
+        }
     }
 
     /// The tool as the rules and permits of this moment have it. A view that somebody held for long shows it as it
@@ -63,16 +65,16 @@ impl Inner {
     pub(super) fn judge(&self, view: &View, shown: &Arc<Shown>) -> Result<Judged, Failure> {
         let now = self.now();
         let gone = || not_found(view, shown.name.as_str(), Vec::new());
-        let present = self.view_in(&now, view.user(), view.agent()).map_err(|_| gone())?;
-        let shown = if std::ptr::eq(&*present, view) {
-            shown.clone()
-        } else {
-            let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
-            let found = present.at(index).filter(|found| {
-                let (found, before) = (&found.tool, &shown.tool);
-                found.server == before.server && found.name == before.name
-            });
-            found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
+        let shown = match self.present(view, &now).map_err(|_| gone())? {
+            None => shown.clone(),
+            Some(present) => {
+                let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
+                let found = present.at(index).filter(|found| {
+                    let (found, before) = (&found.tool, &shown.tool);
+                    found.server == before.server && found.name == before.name
+                });
+                found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
+            }
         };
         let permits = Permits { policy: &now.world.policy, within: None, permit: &*self.permit };
         let decision = match permits.authorize(view.user(), &shown.tool) {

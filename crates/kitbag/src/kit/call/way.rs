@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use kitbag_core::model::Seconds;
 use kitbag_core::present::gateway::Status;
-use kitbag_core::shape::{Decision, Shown, View};
+use kitbag_core::shape::{Decision, View};
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Map;
 use serde_json::value::{RawValue, to_raw_value};
@@ -15,7 +15,7 @@ use super::entry::Entry;
 use super::meaning::{Judged, not_found};
 use crate::connect::{Call, Link, Reply};
 use crate::execute::{
-    Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall,
+    Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall, Want,
     convert, guarded, panicked, prepare, short,
 };
 use crate::local::{self, Caller};
@@ -53,11 +53,12 @@ impl Way<'_> {
 
     /// Checked, through the hooks to the server, and back into shape.
     async fn pass(&self, judged: Judged, outgoing: &mut Outgoing) -> Result<CallResult, Failure> {
-        let ready = self.prepare(&judged.shown, &judged.now)?;
-        let Ready { arguments, coerced, text } = ready;
+        let hooks = &self.kit.options.hooks;
+        let is_only_sent = hooks.is_empty() && judged.decision == Decision::Allow && !judged.is_local();
+        let want = if is_only_sent { Want::Text } else { Want::Values };
+        let Ready { arguments, coerced, text } = self.prepare(&judged, want)?;
         outgoing.arguments = arguments;
         outgoing.meta = self.meta()?;
-        let hooks = &self.kit.options.hooks;
         let before = (!hooks.is_empty()).then(|| outgoing.arguments.clone());
         for hook in hooks {
             match guarded("a hook", || hook.before(outgoing)).await? {
@@ -89,8 +90,10 @@ impl Way<'_> {
         // A page of a result is as large as may be already; bounded again it would never come to its end.
         let is_page = judged.is_local() && outgoing.tool == READ_RESULT;
         let (results, user) = (&self.kit.results, &outgoing.user);
+        // A number may take a few times as much room as it was written with, and nothing else takes more.
+        let is_small = answered.raw.get().len() <= judged.now.world.limits.result / 8;
         let handle = match self.call.options.size {
-            _ if is_page => None,
+            _ if is_page || is_small => None,
             Size::Bounded => results.bound(user, &mut converted, redactor),
             Size::Texts => results.bound_texts(user, &mut converted, redactor),
             Size::Whole => None,
@@ -110,8 +113,8 @@ impl Way<'_> {
         Ok(CallResult { content, structured, is_error, meta })
     }
 
-    fn prepare(&self, shown: &Shown, now: &Now) -> Result<Ready<'_>, Failure> {
-        prepare(shown, self.call.arguments, &now.world.limits)
+    fn prepare(&self, judged: &Judged, want: Want) -> Result<Ready<'_>, Failure> {
+        prepare(&judged.shown, self.call.arguments, &judged.now.world.limits, want)
     }
 
     fn meta(&self) -> Result<Map<String, serde_json::Value>, Failure> {
@@ -160,10 +163,13 @@ impl Way<'_> {
         if judged.is_local() {
             return Ok((self.call_local(&judged, outgoing).await?, judged));
         }
-        let arguments = given.and_then(|given| RawValue::from_string(given.to_owned()).ok());
-        let arguments = match arguments {
+        let made;
+        let arguments = match given.and_then(|given| serde_json::from_str::<&RawValue>(given).ok()) {
             Some(arguments) => arguments,
-            None => raw(&outgoing.arguments)?,
+            None => {
+                made = raw(&outgoing.arguments)?;
+                &*made
+            }
         };
         let meta = if outgoing.meta.is_empty() { None } else { Some(raw(&outgoing.meta)?) };
         let server = judged.shown.tool.server.clone();
@@ -180,7 +186,7 @@ impl Way<'_> {
                 responder: options.responder.as_ref().or(self.kit.options.responder.as_ref()).cloned(),
                 user: outgoing.user.clone(),
                 timeout: options.timeout,
-                ..Call::new(&outgoing.tool, &arguments)
+                ..Call::new(&outgoing.tool, arguments)
             };
             let error = match link.call(call).await {
                 Ok(Reply { result, retries, .. }) => {
@@ -218,8 +224,7 @@ impl Way<'_> {
             return Err(not_found(self.view, self.call.tool, Vec::new()));
         }
         let is_allowed = next.decision == judged.decision || next.decision == Decision::Allow;
-        let arguments =
-            |judged: &Judged| self.prepare(&judged.shown, &judged.now).map(|ready| ready.arguments);
+        let arguments = |judged: &Judged| self.prepare(judged, Want::Values).map(|ready| ready.arguments);
         if is_allowed && matches!((arguments(&judged), arguments(&next)), (Ok(old), Ok(new)) if old == new) {
             return Ok(next);
         }
