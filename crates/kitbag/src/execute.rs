@@ -23,6 +23,7 @@ mod hook;
 mod outcome;
 mod plain;
 mod record;
+mod responder;
 mod results;
 mod weight;
 
@@ -38,8 +39,9 @@ pub use record::Record;
 
 pub(crate) use arguments::{Ready, Want, prepare};
 pub(crate) use convert::{Converted, convert, short};
-pub(crate) use guarded::{guarded, guarded_now, panicked};
+pub(crate) use guarded::{guarded_now, troubled};
 pub(crate) use record::{Kept, Records, Taken};
+pub(crate) use responder::Watched;
 pub(crate) use results::{Results, tool as read_result};
 
 /// The tool that reads the rest of a result.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use kitbag_core::catalog::{Part, Snapshot};
@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
+use crate::code::Threads;
 use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Responder, Status};
 use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
@@ -84,6 +85,8 @@ pub struct OpenError {
 pub struct Kitbag(Arc<Inner>);
 
 struct Inner {
+    /// Itself, for work on another thread.
+    me: Weak<Self>,
     user: UserId,
     roster: Arc<Roster>,
     /// None for a run of only some servers: it decides nothing.
@@ -97,6 +100,8 @@ struct Inner {
     records: Records,
     options: Options,
     permit: Arc<dyn Authorize>,
+    /// Where code of the program runs that uses this.
+    threads: Threads,
     /// Held by whoever puts a new world in place.
     applying: Mutex<()>,
     /// Held from the reading of files to the end of applying them, so that an older look never follows a newer one.
@@ -134,6 +139,7 @@ impl Kitbag {
         let results = Results::new(&setup.folders.state, limits.into());
         let read_on = crate::execute::read_result(&results);
         let locals = options.local.iter().cloned().chain([read_on]);
+        let locals = locals.map(|tool| (tool.name().to_owned(), tool)).collect();
         let held = NamesFiles::of(&setup).map(|files| files.load()).unwrap_or_default();
         let tasks = TaskTracker::new();
         let nothing = Arc::new(World::empty(setup.clone(), context));
@@ -141,18 +147,20 @@ impl Kitbag {
         let roster = Arc::new(roster);
         let keep = || NamesKeeper::start(&roster, held.own_servers(), &tasks, stop.clone());
         let names = options.only.is_none().then(keep);
-        let kit = Self(Arc::new(Inner {
+        let kit = Self(Arc::new_cyclic(|me| Inner {
+            me: me.clone(),
             user: setup.user.clone(),
             roster,
             names,
             names_faults: held.faults,
             views: Views::default(),
             presentations: Presentations::default(),
-            locals: locals.map(|tool| (tool.name().to_owned(), tool)).collect(),
+            locals,
             results,
             records: Records::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
+            threads: Threads::default(),
             applying: Mutex::new(()),
             reading: tokio::sync::Mutex::new(()),
             tasks,

@@ -1,5 +1,6 @@
 //! The record of one call: written once, whichever way the call ends, also when nobody waits for it any more.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use kitbag_core::text::visible;
@@ -7,7 +8,7 @@ use kitbag_core::{ErrorKind, UserId};
 use serde_json::{Map, Value};
 
 use super::super::Kitbag;
-use crate::execute::{CallResult, Failure, Kept, Outgoing, Record, Taken, ToolCall, guarded};
+use crate::execute::{CallResult, Failure, Kept, Outgoing, Record, Taken, ToolCall, troubled};
 
 /// The longest arguments that are kept with the record of a call.
 const KEPT: usize = 16 << 10;
@@ -113,11 +114,19 @@ impl Drop for Entry<'_> {
 
 /// Tells the hooks how a call ended, the last one first.
 async fn tell(kit: &Kitbag, call: &Outgoing, done: &mut Result<CallResult, Failure>) {
+    if kit.0.options.hooks.is_empty() {
+        return;
+    }
+    let call = Arc::new(call.clone());
     for hook in kit.0.options.hooks.iter().rev() {
-        let told = guarded("a hook", || hook.after(call, done)).await;
-        if let Err(failure) = told {
-            *done = Err(failure);
-        }
+        let (hook, call) = (hook.clone(), call.clone());
+        let mut given = std::mem::replace(done, Err(Failure::new(ErrorKind::Internal, "")));
+        let work = async move {
+            hook.after(&call, &mut given).await;
+            given
+        };
+        let told = kit.0.threads.run(&kit.limits(), work).await;
+        *done = told.unwrap_or_else(|trouble| Err(troubled("a hook", &trouble)));
     }
 }
 

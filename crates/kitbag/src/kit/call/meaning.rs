@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use kitbag_core::names::lookup::{By, Found};
-use kitbag_core::shape::{Authorize as _, Decision, Shown, View};
-use kitbag_core::{ErrorKind, ServerName};
+use kitbag_core::shape::{Authorize, Decision, Shown, View};
+use kitbag_core::{ErrorKind, ServerName, UserId};
 
+use super::super::views::{Unseen, WHOSE};
 use super::super::{Inner, find};
-use crate::execute::{Failure, Repair};
+use crate::execute::{Failure, Repair, troubled};
 use crate::roster::Now;
 use crate::world::Permits;
 
@@ -65,7 +66,11 @@ impl Inner {
     pub(super) fn judge(&self, view: &View, shown: &Arc<Shown>) -> Result<Judged, Failure> {
         let now = self.now();
         let gone = || not_found(view, shown.name.as_str(), Vec::new());
-        let shown = match self.present(view, &now).map_err(|_| gone())? {
+        let present = self.present(view, &now).map_err(|unseen| match unseen {
+            Unseen::Clash(_) => gone(),
+            Unseen::Trouble(trouble) => troubled(WHOSE, &trouble),
+        })?;
+        let shown = match present {
             None => shown.clone(),
             Some(present) => {
                 let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
@@ -76,14 +81,27 @@ impl Inner {
                 found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
             }
         };
-        let permits = Permits { policy: &now.world.policy, within: None, permit: &*self.permit };
-        let decision = match permits.authorize(view.user(), &shown.tool) {
+        let decision = match self.decide(view, &shown, &now)? {
             // As if it were not there.
             Decision::Deny(_) => return Err(gone()),
             Decision::Allow if shown.tool.marks.approve => Decision::Ask,
             decision => decision,
         };
         Ok(Judged { now, shown, decision })
+    }
+
+    /// What the files and, where it has one, the program's own permit say.
+    fn decide(&self, view: &View, shown: &Arc<Shown>, now: &Arc<Now>) -> Result<Decision, Failure> {
+        let decide = |permit: &dyn Authorize, now: &Now, user: &UserId, shown: &Shown| {
+            Permits { policy: &now.world.policy, within: None, permit }.authorize(user, &shown.tool)
+        };
+        let Some(permit) = self.options.permit.clone() else {
+            return Ok(decide(&*self.permit, now, view.user(), shown));
+        };
+        let (now, user, shown) = (now.clone(), view.user().clone(), shown.clone());
+        let limits = now.world.limits.clone();
+        let decided = self.threads.run_now(&limits, move || decide(&*permit, &now, &user, &shown));
+        decided.map_err(|trouble| troubled("the permit of the program", &trouble))
     }
 
     /// What the same agent sees now, narrowed as the view was.

@@ -8,15 +8,14 @@ use kitbag_core::shape::{Decision, View};
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Map;
 use serde_json::value::{RawValue, to_raw_value};
-use tokio_util::task::AbortOnDropHandle;
 
 use super::super::Inner;
 use super::entry::Entry;
 use super::meaning::{Judged, not_found};
-use crate::connect::{Call, Link, Reply};
+use crate::connect::{Call, Link, Reply, Responder};
 use crate::execute::{
     Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall, Want,
-    convert, guarded, panicked, prepare, short,
+    Watched, convert, prepare, short, troubled,
 };
 use crate::local::{self, Caller};
 use crate::roster::{Now, Phase};
@@ -61,7 +60,11 @@ impl Way<'_> {
         outgoing.meta = self.meta()?;
         let before = (!hooks.is_empty()).then(|| outgoing.arguments.clone());
         for hook in hooks {
-            match guarded("a hook", || hook.before(outgoing)).await? {
+            let (hook, mut call) = (hook.clone(), outgoing.clone());
+            let work = async move { (hook.before(&mut call).await, call) };
+            let (flow, call) = self.run("a hook", &judged, work).await?;
+            *outgoing = call;
+            match flow {
                 Flow::Go => {}
                 Flow::Answer(mut result) => {
                     result.meta.cache_hit = true;
@@ -129,7 +132,7 @@ impl Way<'_> {
             return Ok(());
         }
         let denied = |why: &str| Err(Failure::new(ErrorKind::ApprovalDenied, why));
-        let Some(approver) = &self.kit.options.approver else {
+        let Some(approver) = self.kit.options.approver.clone() else {
             return denied("needs a person's approval, and nobody can be asked here");
         };
         let approval = Approval {
@@ -138,11 +141,23 @@ impl Way<'_> {
             tool: outgoing.tool.clone(),
             arguments: outgoing.arguments.clone(),
         };
-        let answer = guarded("whoever is asked for approval", || approver.approve(approval));
+        let work = async move { approver.approve(approval).await };
+        let answer = self.run("whoever is asked for approval", judged, work);
         let Ok(answer) = tokio::time::timeout(self.most(judged), answer).await else {
             return denied("a person was asked, and did not answer in time");
         };
         if answer? { Ok(()) } else { denied("a person was asked, and said no") }
+    }
+
+    /// Runs somebody's code, which may panic or never give way.
+    async fn run<T: Send + 'static>(
+        &self,
+        whose: &str,
+        judged: &Judged,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let done = self.kit.threads.run(&judged.now.world.limits, work).await;
+        done.map_err(|trouble| troubled(whose, &trouble))
     }
 
     /// How long somebody else's work may take.
@@ -178,17 +193,27 @@ impl Way<'_> {
             options.say(|| Status::Connecting { server: server.to_string() });
         }
         options.say(|| Status::Executing { server: server.to_string(), tool: outgoing.tool.clone() });
+        let responder = options.responder.as_ref().or(self.kit.options.responder.as_ref());
+        let limits = &judged.now.world.limits;
+        let responder = responder.map(|responder| Watched::new(responder, &self.kit.threads, limits));
         loop {
             let call = Call {
                 meta: meta.as_deref(),
                 repeatable: judged.shown.tool.marks.repeatable,
                 notes: options.notes.clone(),
-                responder: options.responder.as_ref().or(self.kit.options.responder.as_ref()).cloned(),
+                responder: responder.clone().map(|responder| responder as Arc<dyn Responder>),
                 user: outgoing.user.clone(),
                 timeout: options.timeout,
                 ..Call::new(&outgoing.tool, arguments)
             };
-            let error = match link.call(call).await {
+            let answer = match &responder {
+                Some(responder) => responder
+                    .unless_troubled(link.call(call))
+                    .await
+                    .map_err(|trouble| troubled("whoever answers its questions", &trouble))?,
+                None => link.call(call).await,
+            };
+            let error = match answer {
                 Ok(Reply { result, retries, .. }) => {
                     let transport =
                         judged.now.world.servers.get(&server).map(|server| server.spec().transport());
@@ -232,23 +257,18 @@ impl Way<'_> {
         Err(Failure::new(ErrorKind::Unavailable, why))
     }
 
-    /// A tool of the program itself, in a task of its own: it may panic, or never give way.
+    /// A tool of the program itself.
     async fn call_local(&self, judged: &Judged, outgoing: &Outgoing) -> Result<Answered, Failure> {
         let Some(tool) = self.kit.locals.get(&outgoing.tool).cloned() else {
             return Err(Failure::new(ErrorKind::NotFound, "there is no such local tool"));
         };
         let (arguments, caller) = (outgoing.arguments.clone(), Caller { user: outgoing.user.clone() });
-        let work =
-            AbortOnDropHandle::new(self.kit.tasks.spawn(async move { tool.call(arguments, caller).await }));
+        let work = self.run("the tool", judged, async move { tool.call(arguments, caller).await });
         let most = self.most(judged);
-        let ended = tokio::time::timeout(most, work).await.map_err(|_| {
+        let done = tokio::time::timeout(most, work).await.map_err(|_| {
             let message = format!("no answer within {}", Seconds(most));
             Failure::new(ErrorKind::OutcomeUnknown, message)
-        })?;
-        let done = ended.map_err(|error| match error.try_into_panic() {
-            Ok(payload) => panicked("the tool", &*payload),
-            Err(_) => Failure::new(ErrorKind::Cancelled, "the program is ending"),
-        })?;
+        })??;
         Ok(Answered { raw: raw(&local::as_result(done))?, retries: 0, transport: None })
     }
 }
