@@ -1,8 +1,6 @@
 //! The clients that are measured side by side: each makes the same call of the same tool of the same kind of server,
 //! started under the same guard.
 #![expect(clippy::unwrap_used, reason = "a benchmark that cannot go on stops")]
-#![expect(clippy::disallowed_methods, reason = "a benchmark reads the environment")]
-#![expect(unreachable_pub, reason = "the binaries of this crate share it")]
 
 use std::process::Stdio;
 use std::time::Duration;
