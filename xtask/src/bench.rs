@@ -6,20 +6,23 @@ use anyhow::bail;
 use crate::{Usage, shell, unknown};
 
 const BENCHES: &[Bench] = &[
-    Bench { name: "config", package: "kitbag", example: "bench_config" },
-    Bench { name: "world", package: "kitbag", example: "bench_world" },
-    Bench { name: "catalog", package: "kitbag", example: "bench_catalog" },
-    Bench { name: "present", package: "kitbag", example: "bench_present" },
-    Bench { name: "connect", package: "kitbag", example: "bench_connect" },
-    Bench { name: "link", package: "kitbag", example: "bench_link" },
-    Bench { name: "http", package: "kitbag", example: "bench_http" },
-    Bench { name: "allocations", package: "kitbag", example: "bench_allocations" },
+    Bench { name: "config", package: "kitbag", programs: &["--example=bench_config"] },
+    Bench { name: "world", package: "kitbag", programs: &["--example=bench_world"] },
+    Bench { name: "catalog", package: "kitbag", programs: &["--example=bench_catalog"] },
+    Bench { name: "present", package: "kitbag", programs: &["--example=bench_present"] },
+    Bench { name: "connect", package: "kitbag", programs: &["--example=bench_connect"] },
+    Bench { name: "link", package: "kitbag", programs: &["--example=bench_link"] },
+    Bench { name: "http", package: "kitbag", programs: &["--example=bench_http"] },
+    Bench { name: "allocations", package: "kitbag", programs: &["--example=bench_allocations"] },
+    // Counting allocations costs time, so it is done apart.
+    Bench { name: "call", package: "bench", programs: &["--bin=bench-call", "--bin=bench-call-allocations"] },
 ];
 
 struct Bench {
     name: &'static str,
     package: &'static str,
-    example: &'static str,
+    /// Run in this order, all of them.
+    programs: &'static [&'static str],
 }
 
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
@@ -30,7 +33,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
         return Err(unknown("benchmark", name, names()));
     };
-    let mut cargo =
-        shell::cargo(&["run", "--release", "--package", bench.package, "--example", bench.example]);
-    shell::run(cargo.arg("--").args(rest))
+    let run = |program: &&str| {
+        let mut cargo = shell::cargo(&["run", "--release", "--package", bench.package, program]);
+        shell::run(cargo.arg("--").args(rest))
+    };
+    // A bound that is broken does not hide the others' figures.
+    let ended: Vec<anyhow::Result<()>> = bench.programs.iter().map(run).collect();
+    ended.into_iter().collect()
 }

@@ -46,6 +46,8 @@ impl Context {
             ..Request::default()
         };
         let setup = Setup::discover(&request)?;
+        #[cfg(unix)]
+        crate::signals::within(setup.limits.wait_signal);
         self.check_agent(&setup)?;
         Ok(setup)
     }

@@ -16,6 +16,8 @@ use kitbag::{
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+#[cfg(unix)]
+use crate::signals::Interrupts;
 use crate::terminal::{confirm, is_interactive};
 
 /// What there is to say when MCP is switched off, and what to do about it.
@@ -206,32 +208,20 @@ impl Approver for AtTerminal {
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| Failure::new(Exit::Bug, format!("no runtime: {error}")))?;
+    #[cfg(unix)]
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Exit::Bug, format!("cannot listen for signals: {error}")))?;
+    #[cfg(unix)]
+    let interrupted = interrupts.next();
+    #[cfg(not(unix))]
+    let interrupted = async { drop(tokio::signal::ctrl_c().await) };
     let done = runtime.block_on(async {
         tokio::select! {
             done = work => done,
-            () = interrupted() => Err(Failure::new(Exit::Interrupted, "interrupted")),
+            () = interrupted => Err(Failure::new(Exit::Interrupted, "interrupted")),
         }
     });
     // A question at the terminal may still wait for an answer, and nobody waits for that any more.
     runtime.shutdown_background();
     done
-}
-
-#[cfg(unix)]
-async fn interrupted() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
-    let [Ok(mut int), Ok(mut term), Ok(mut hup)] = kinds.map(signal) else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = int.recv() => {}
-        _ = term.recv() => {}
-        _ = hup.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn interrupted() {
-    let _ = tokio::signal::ctrl_c().await;
 }

@@ -9,6 +9,8 @@ mod json;
 mod live;
 mod present;
 mod report;
+#[cfg(unix)]
+mod signals;
 mod terminal;
 
 use std::process::ExitCode;

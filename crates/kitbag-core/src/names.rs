@@ -5,7 +5,7 @@
 
 use std::borrow::Borrow;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use sha2::{Digest, Sha256};
 
@@ -137,7 +137,7 @@ impl ShownName {
 
 /// A user of this Kitbag. Narrow, because it names a folder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct UserId(Box<str>);
+pub struct UserId(Arc<str>);
 
 impl UserId {
     /// `[A-Za-z0-9_-]{1,64}`, compared case-sensitively.
@@ -151,7 +151,9 @@ impl UserId {
 
     /// Who is meant when nobody is named.
     pub fn local() -> Self {
-        Self("local".into())
+        // Every call that names nobody asks for it.
+        static LOCAL: LazyLock<UserId> = LazyLock::new(|| UserId("local".into()));
+        LOCAL.clone()
     }
 
     /// The one folder name that belongs to this user. To be matched against a listing, never joined to a

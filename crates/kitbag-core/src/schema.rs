@@ -17,6 +17,7 @@ mod kinds;
 mod neutral;
 mod pattern;
 mod problem;
+mod quick;
 pub(crate) mod refs;
 mod unique;
 
@@ -31,6 +32,7 @@ pub use kinds::property;
 pub use neutral::neutral_schema;
 pub use problem::Problem;
 pub(crate) use problem::kind_of;
+use quick::Quick;
 pub use unique::parse_unique;
 
 use crate::model::Limits;
@@ -108,6 +110,8 @@ pub struct Schema {
     /// What was compiled; problems look up there what would have been allowed.
     copy: Value,
     graph: Graph,
+    /// Where it is one of the simplest.
+    quick: Option<Quick>,
     notes: Vec<String>,
 }
 
@@ -128,12 +132,18 @@ impl Schema {
             draft => build(&copy, draft),
         };
         let validator = validator.map_err(|error| error.at_its_place(&places))?;
-        Ok(Self { validator, copy, graph, notes })
+        let quick = Quick::of(&copy);
+        Ok(Self { validator, copy, graph, quick, notes })
     }
 
     /// What of the schema is not checked, and why: short sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Whether a text is surely a valid value, found out without building it. If not, [`Schema::check`] knows.
+    pub fn accepts_text(&self, text: &str) -> bool {
+        self.quick.as_ref().is_some_and(|quick| quick.accepts(text))
     }
 
     /// What is wrong with a value; nothing if it is valid.

@@ -107,6 +107,11 @@ impl Shaper {
         self
     }
 
+    /// Whether there is no rule.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
     /// One more rule, after the others.
     pub fn push(&mut self, rule: Box<dyn Rule>) {
         self.rules.push(rule);

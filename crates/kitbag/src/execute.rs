@@ -21,7 +21,9 @@ mod failure;
 mod guarded;
 mod hook;
 mod outcome;
+mod plain;
 mod record;
+mod responder;
 mod results;
 mod weight;
 
@@ -35,10 +37,11 @@ pub use hook::{Flow, Hook, HookFuture, Outgoing};
 pub use outcome::Outcome;
 pub use record::Record;
 
-pub(crate) use arguments::{Ready, prepare};
+pub(crate) use arguments::{Ready, Want, prepare};
 pub(crate) use convert::{Converted, convert, short};
-pub(crate) use guarded::{guarded, guarded_now, panicked};
-pub(crate) use record::{Records, Taken};
+pub(crate) use guarded::{guarded_now, troubled};
+pub(crate) use record::{Kept, Records, Taken};
+pub(crate) use responder::Watched;
 pub(crate) use results::{Results, tool as read_result};
 
 /// The tool that reads the rest of a result.

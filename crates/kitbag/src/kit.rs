@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use kitbag_core::catalog::{Part, Snapshot};
@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Setup;
+use crate::code::Threads;
 use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Reason, Responder};
 use crate::execute::{Approver, Hook, Record, Records, Results};
 use crate::guard::{self, Keeping, Launcher};
@@ -92,6 +93,8 @@ pub struct OpenError {
 pub struct Kitbag(Arc<Inner>);
 
 struct Inner {
+    /// Itself, for work on another thread.
+    me: Weak<Self>,
     user: UserId,
     roster: Arc<Roster>,
     /// None for a run of only some servers: it decides nothing.
@@ -106,6 +109,8 @@ struct Inner {
     mismatches: Mismatches,
     options: Options,
     permit: Arc<dyn Authorize>,
+    /// Where code of the program runs that uses this.
+    threads: Threads,
     /// Held by whoever puts a new world in place.
     applying: Mutex<()>,
     /// Held from the reading of files to the end of applying them, so that an older look never follows a newer one.
@@ -150,7 +155,8 @@ impl Kitbag {
         let roster = Arc::new(roster);
         let keep = || NamesKeeper::start(&roster, held.own_servers(), &tasks, stop.clone());
         let names = options.only.is_none().then(keep);
-        let kit = Self(Arc::new(Inner {
+        let kit = Self(Arc::new_cyclic(|me| Inner {
+            me: me.clone(),
             user: setup.user.clone(),
             roster,
             names,
@@ -163,6 +169,7 @@ impl Kitbag {
             mismatches: Mismatches::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
+            threads: Threads::default(),
             applying: Mutex::new(()),
             reading: tokio::sync::Mutex::new(()),
             tasks,

@@ -49,6 +49,7 @@
 //! The environment is a value ([`Env`]): nothing in here reads a variable or the working folder behind the
 //! caller's back.
 
+mod code;
 pub mod connect;
 pub mod discover;
 pub mod env;

@@ -23,7 +23,7 @@ const ORDER: &[(&str, &[&[&str]])] = &[
     (
         "crates/kitbag/src/",
         &[
-            &["env", "tokens"],
+            &["env", "tokens", "code"],
             &["discover"],
             &["registry"],
             &["setup"],

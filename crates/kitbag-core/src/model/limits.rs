@@ -99,6 +99,8 @@ limits! {
     wait_idle: Time = seconds(300), "silence during a call; progress starts it anew";
     wait_total: Time = seconds(600), "a whole call, progress or not";
     wait_end: Time = seconds(5), "until a server and all its processes are gone";
+    wait_code: Time = seconds(10), "how long a hook, tool, approver, permit or responder of the program may compute without giving way";
+    wait_signal: Time = seconds(3), "until the kitbag process ends after SIGINT or SIGTERM, whatever hangs in it";
     drain: Time = seconds(5), "how long calls in flight may go on once their server is replaced or Kitbag is closed";
     probe: Time = seconds(20), "until a server that shows no life is taken for one of the older protocol";
     restart_first: Time = seconds(1), "before the second try to start a server; doubles with each";
@@ -123,6 +125,7 @@ limits! {
     concurrency: Items = 16, "calls in flight to one server";
     questions: Items = 8, "questions of one server open at once";
     unanswered: Items = 1_000, "calls given up that one server may still work on; questions about forgotten ones reach nobody";
+    code_threads: Items = 16, "threads for hooks, tools, approvers, permits and responders of the program; calls that need one are refused when all hang";
     rounds: Items = 10, "times one call may ask in return";
     pages: Items = 100, "pages of one tool list";
     tools: Items = 5_000, "tools of one server";

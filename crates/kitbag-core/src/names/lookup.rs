@@ -141,6 +141,10 @@ impl Lookup {
     }
 
     fn near(&self, text: &str) -> Vec<usize> {
+        // No slip of the hand, and a megabyte is not looked through for each of thousands of names.
+        if LONGEST_TEXT < text.len() {
+            return Vec::new();
+        }
         let asked = Asked::new(text);
         let is_pair = text.contains('/');
         let distance = |row: &Row| {

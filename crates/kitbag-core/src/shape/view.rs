@@ -210,6 +210,11 @@ impl View {
         }
     }
 
+    /// A view of nothing, and why.
+    pub fn failed(user: &UserId, fault: Fault) -> Self {
+        Self { faults: vec![fault], ..Self::empty(user) }
+    }
+
     /// The same with only some of its tools. The condition stays with it: see [`View::narrowed_like`].
     #[must_use]
     pub fn only(&self, keep: impl Fn(&Shown) -> bool + Send + Sync + 'static) -> Self {

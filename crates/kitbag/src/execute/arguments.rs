@@ -13,15 +13,35 @@ use super::{Failure, Repair};
 
 /// Arguments that fit.
 pub(crate) struct Ready<'a> {
+    /// Nothing where only the text was wanted and is enough.
     pub(crate) arguments: Map<String, Value>,
     pub(crate) coerced: Vec<Coercion>,
     /// The same as text, as far as possible as it was written.
     pub(crate) text: Option<Cow<'a, str>>,
 }
 
+/// What is needed of the arguments.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Want {
+    /// Only to send them; where they surely fit as they are written, no value is made of them.
+    Text,
+    /// Somebody looks at them.
+    Values,
+}
+
 /// Reads, coerces, validates, and turns back what rules changed. Nothing is sent unless all of it fits.
-pub(crate) fn prepare<'a>(shown: &Shown, text: &'a str, limits: &Limits) -> Result<Ready<'a>, Failure> {
+pub(crate) fn prepare<'a>(
+    shown: &Shown,
+    text: &'a str,
+    limits: &Limits,
+    want: Want,
+) -> Result<Ready<'a>, Failure> {
     let tool = &shown.tool;
+    let is_own = || tool.undo.is_empty() && !shown.has_other_input();
+    let is_sure = || shown.input(limits).as_ref().is_ok_and(|schema| schema.accepts_text(text));
+    if want == Want::Text && is_own() && is_sure() {
+        return Ok(Ready { arguments: Map::new(), coerced: Vec::new(), text: Some(text.into()) });
+    }
     let (mut given, text) =
         parse(text).map_err(|failure| failure.repair(Repair::Schema(Value::clone(&tool.input))))?;
     let schema = match shown.input(limits) {
@@ -53,7 +73,9 @@ pub(crate) fn prepare<'a>(shown: &Shown, text: &'a str, limits: &Limits) -> Resu
             .map(|members| Cow::Owned(restore_text(&tool.undo, members))),
         None => None,
     };
-    restore(&tool.undo, &mut arguments);
+    if !tool.undo.is_empty() {
+        restore(&tool.undo, &mut arguments);
+    }
     if !tool.undo.is_empty() || shown.has_other_input() {
         arguments = own_words(shown, arguments, limits)?;
     }

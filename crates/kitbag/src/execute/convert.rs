@@ -2,6 +2,7 @@
 //! kept as it is and said.
 
 use std::collections::HashSet;
+use std::sync::OnceLock;
 
 use base64::Engine as _;
 use kitbag_core::text::{Redactor, neutral, visible};
@@ -11,34 +12,63 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::Failure;
+use super::plain::plain;
 use super::weight::{as_text, too_much};
 
 /// The most of a server's words in a sentence of ours.
 const SHORT: usize = 200;
 
 /// One piece of content, as received.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Block(Value);
+#[derive(Clone, Debug)]
+pub struct Block(Form);
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// A type and a text, as most are; the value is made for whoever asks for it.
+    Text(String, OnceLock<Value>),
+    /// Anything else.
+    Other(Value),
+}
+
+impl PartialEq for Block {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Form::Text(text, _), Form::Text(other, _)) => text == other,
+            _ => self.as_value() == other.as_value(),
+        }
+    }
+}
 
 impl Block {
     /// A piece of text.
     pub fn text(text: impl Into<String>) -> Self {
-        Self(json!({"type": "text", "text": text.into()}))
+        Self(Form::Text(text.into(), OnceLock::new()))
+    }
+
+    fn other(value: Value) -> Self {
+        Self(Form::Other(value))
     }
 
     /// `text`, `image`, `audio`, `resource`, `resource_link`, or what else a server calls it.
     pub fn kind(&self) -> &str {
-        self.0["type"].as_str().unwrap_or("unknown")
+        match &self.0 {
+            Form::Text(..) => "text",
+            Form::Other(value) => value["type"].as_str().unwrap_or("unknown"),
+        }
     }
 
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
-        (self.kind() == "text").then(|| self.0["text"].as_str()).flatten()
+        match &self.0 {
+            Form::Text(text, _) => Some(text),
+            Form::Other(value) => (self.kind() == "text").then(|| value["text"].as_str()).flatten(),
+        }
     }
 
     /// The bytes of an image, a sound or an embedded file, with their type.
     pub fn bytes(&self) -> Option<(String, Vec<u8>)> {
-        let holder = if self.kind() == "resource" { &self.0["resource"] } else { &self.0 };
+        let Form::Other(value) = &self.0 else { return None };
+        let holder = if self.kind() == "resource" { &value["resource"] } else { value };
         let data = holder.get("data").or_else(|| holder.get("blob"))?.as_str()?;
         let kind = holder["mimeType"].as_str().unwrap_or("application/octet-stream");
         let bytes = base64::engine::general_purpose::STANDARD.decode(data).ok()?;
@@ -47,24 +77,40 @@ impl Block {
 
     /// All of it, as received.
     pub fn as_value(&self) -> &Value {
-        &self.0
+        match &self.0 {
+            Form::Text(text, value) => value.get_or_init(|| json!({"type": "text", "text": text})),
+            Form::Other(value) => value,
+        }
+    }
+
+    /// The same, for whoever keeps nothing else of it.
+    pub fn into_value(self) -> Value {
+        match self.0 {
+            Form::Text(text, value) => {
+                value.into_inner().unwrap_or_else(|| json!({"type": "text", "text": text}))
+            }
+            Form::Other(value) => value,
+        }
     }
 
     /// The same with nothing hidden in its texts; binary content stays as it is.
     pub fn neutral(&self) -> Self {
-        Self(neutral_value(&self.0))
+        match &self.0 {
+            Form::Text(text, _) => Self::text(neutral(text).into_owned()),
+            Form::Other(value) => Self::other(neutral_value(value)),
+        }
     }
 
     /// The same without these secrets, those in base64 included.
     pub fn masked(&self, redactor: &Redactor) -> Self {
-        Self(redactor.mask_value(&self.0))
+        Self::other(redactor.mask_value(self.as_value()))
     }
 
     /// How many bytes it takes.
     pub(crate) fn size(&self) -> usize {
         match self.as_text() {
             Some(text) => text.len(),
-            None => self.0.to_string().len(),
+            None => self.as_value().to_string().len(),
         }
     }
 
@@ -75,9 +121,10 @@ impl Block {
 
     /// Data that stands in base64 in it.
     pub(crate) fn data(&self) -> Option<&str> {
+        let Form::Other(value) = &self.0 else { return None };
         let holder = match self.kind() {
-            "resource" => &self.0["resource"],
-            "image" | "audio" => &self.0,
+            "resource" => &value["resource"],
+            "image" | "audio" => value,
             // What merely calls itself data is bounded like any text.
             _ => return None,
         };
@@ -142,6 +189,9 @@ impl Converted {
 pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Failure> {
     if let Some(why) = too_much(raw.get(), limits) {
         return Ok(as_text(raw.get(), why));
+    }
+    if let Some(converted) = plain(raw) {
+        return Ok(converted);
     }
     let mut notes = Vec::new();
     let mut fields = match serde_json::from_str::<Value>(raw.get()) {
@@ -225,7 +275,7 @@ fn block(value: Value, notes: &mut Vec<String>) -> Option<Block> {
             Some(Block::text(text))
         }
         Value::Object(fields) => {
-            let block = Block(Value::Object(fields));
+            let block = Block::other(Value::Object(fields));
             if let Some(why) = broken(&block) {
                 notes.push(why);
             }
@@ -240,7 +290,7 @@ fn block(value: Value, notes: &mut Vec<String>) -> Option<Block> {
 
 /// What is wrong with a block, if anything is.
 fn broken(block: &Block) -> Option<String> {
-    let fields = &block.0;
+    let fields = block.as_value();
     let data = |fields: &Value, kind: &str| {
         let data = fields.get("data").or_else(|| fields.get("blob")).and_then(Value::as_str);
         let valid = data.is_some_and(|data| base64::engine::general_purpose::STANDARD.decode(data).is_ok());

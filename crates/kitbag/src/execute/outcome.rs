@@ -50,7 +50,7 @@ impl Outcome {
         if matches!(asked.intent, Intent::Say(_)) {
             return None;
         }
-        let blocks = self.blocks().iter().map(|block| block.as_value().clone()).collect();
+        let blocks = self.blocks().into_iter().map(Block::into_value).collect();
         Some(Answer { id: asked.id.clone(), tool: asked.tool.clone(), blocks, is_error: self.is_error() })
     }
 
@@ -59,7 +59,7 @@ impl Outcome {
         match self {
             Self::Called(Ok(result)) => {
                 let blocks: Vec<Value> =
-                    result.content.iter().map(|block| block.neutral().as_value().clone()).collect();
+                    result.content.iter().map(|block| block.neutral().into_value()).collect();
                 let flag = if result.is_error { Flag::Failed } else { Flag::Fine };
                 outcome(&blocks, result.structured.as_ref(), flag)
             }

@@ -47,7 +47,27 @@ pub(crate) struct Records(Mutex<VecDeque<Taken>>);
 /// A call as it was taken down: its arguments still whole, unless they are long.
 pub(crate) struct Taken {
     pub(crate) record: Record,
-    pub(crate) arguments: Option<Map<String, Value>>,
+    pub(crate) arguments: Kept,
+}
+
+/// What is kept of the arguments of a call.
+pub(crate) enum Kept {
+    /// As they were given, to be read when somebody wants to see them.
+    Text(Box<str>),
+    /// As they were sent.
+    Values(Map<String, Value>),
+    /// Nothing: they are long.
+    Nothing,
+}
+
+impl Kept {
+    fn shown(&self, redactor: &Redactor) -> String {
+        match self {
+            Self::Text(text) => shown(serde_json::from_str(text).unwrap_or_default(), redactor),
+            Self::Values(arguments) => shown(arguments.clone(), redactor),
+            Self::Nothing => "{…}".to_owned(),
+        }
+    }
 }
 
 impl Records {
@@ -64,10 +84,8 @@ impl Records {
     pub(crate) fn recent(&self, redactor: impl Fn(&ServerName) -> Redactor) -> Vec<Record> {
         let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = |taken: &Taken| {
-            let shown = |arguments| {
-                shown(arguments, &taken.record.server.as_ref().map(&redactor).unwrap_or_default())
-            };
-            let arguments = taken.arguments.as_ref().map_or_else(|| "{…}".to_owned(), shown);
+            let redactor = taken.record.server.as_ref().map(&redactor).unwrap_or_default();
+            let arguments = taken.arguments.shown(&redactor);
             Record { arguments, ..taken.record.clone() }
         };
         records.iter().map(shown).collect()
@@ -75,8 +93,8 @@ impl Records {
 }
 
 /// Masked first and cut afterwards: half a secret would no longer look like one.
-fn shown(arguments: &Map<String, Value>, redactor: &Redactor) -> String {
-    let text = visible(&masked(&redactor.mask_value(&Value::Object(arguments.clone()))).to_string());
+fn shown(arguments: Map<String, Value>, redactor: &Redactor) -> String {
+    let text = visible(&masked(&redactor.mask_value(&Value::Object(arguments))).to_string());
     match text.char_indices().nth(ARGUMENTS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

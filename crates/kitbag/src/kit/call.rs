@@ -4,8 +4,9 @@ use kitbag_core::shape::View;
 use kitbag_core::{ErrorKind, ServerName};
 
 use super::Kitbag;
+use super::views::WHOSE;
 use crate::connect::{Call, CallError, Reply};
-use crate::execute::{CallResult, Failure, ToolCall};
+use crate::execute::{CallResult, Failure, ToolCall, troubled};
 
 mod entry;
 mod meaning;
@@ -25,7 +26,14 @@ impl Kitbag {
 
     /// Calls a tool for whom this was opened: by name, with arguments as JSON text.
     pub async fn call(&self, tool: &str, arguments: &str) -> Result<CallResult, Failure> {
-        self.call_tool(&self.own_view(), ToolCall::new(tool, arguments)).await
+        let call = ToolCall::new(tool, arguments);
+        match self.0.own_view_or() {
+            Ok(view) => self.call_tool(&view, call).await,
+            Err(trouble) => {
+                let entry = Entry::new(self, self.user(), &call);
+                entry.end(Err(troubled(WHOSE, &trouble))).await
+            }
+        }
     }
 
     /// Several calls side by side. Results stand in the order of the calls, and none waits for another's

@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use kitbag_core::catalog::{Change, Snapshot, changes};
 use kitbag_core::model::AgentRules;
 use kitbag_core::shape::{ClashError, View, ViewRequest};
 use kitbag_core::text::nearest;
-use kitbag_core::{ServerName, UserId};
+use kitbag_core::{Fault, FaultKind, ServerName, Stage, UserId};
 use tokio::sync::watch;
 
 use super::{Inner, Kitbag};
+use crate::code::Trouble;
 use crate::roster::Now;
 use crate::world::{Permits, Within, World};
 
@@ -56,12 +57,45 @@ impl Kitbag {
 
 impl Inner {
     pub(super) fn own_view(&self) -> Arc<View> {
-        // Only the policy that asks for an error can end in one, and this is another.
-        self.view(&self.user, &AgentRules::default()).unwrap_or_else(|_| Arc::new(View::empty(&self.user)))
+        self.own_view_or().unwrap_or_else(|trouble| Arc::new(failed(&self.user, &trouble)))
+    }
+
+    /// The same, or what trouble the program's own rules or permit make.
+    pub(super) fn own_view_or(&self) -> Result<Arc<View>, Trouble> {
+        let now = self.roster.glance();
+        // Before the view: what is kept must not be older than its revision says.
+        let revision = self.permit.revision();
+        if let Some(made) = self.views.own.load().as_ref().filter(|made| made.holds(&now, revision)) {
+            return Ok(made.view.clone());
+        }
+        let view = match self.view_in(&now, &self.user, &AgentRules::default()) {
+            Ok(view) => view,
+            Err(Unseen::Trouble(trouble)) => return Err(trouble),
+            // Only the policy that asks for an error can end in one, and this is another.
+            Err(Unseen::Clash(_)) => Arc::new(View::empty(&self.user)),
+        };
+        let made = Made { view: view.clone(), world: now.world.clone(), revision };
+        self.views.own.store(Some(Arc::new(made)));
+        Ok(view)
+    }
+
+    /// What the agent of a view sees at this moment; none where that is the view itself.
+    pub(super) fn present(&self, view: &View, now: &Arc<Now>) -> Result<Option<Arc<View>>, Unseen> {
+        let own = self.views.own.load();
+        let own = own.as_ref().filter(|own| std::ptr::eq(&*own.view, view));
+        if own.is_some_and(|own| own.holds(now, self.permit.revision())) {
+            return Ok(None);
+        }
+        let present = self.view_in(now, view.user(), view.agent())?;
+        Ok(Some(present).filter(|present| !std::ptr::eq(&**present, view)))
     }
 
     pub(super) fn view(&self, user: &UserId, agent: &AgentRules) -> Result<Arc<View>, ClashError> {
-        self.view_in(&self.roster.glance(), user, agent)
+        match self.view_in(&self.roster.glance(), user, agent) {
+            Ok(view) => Ok(view),
+            Err(Unseen::Clash(clash)) => Err(clash),
+            Err(Unseen::Trouble(trouble)) => Ok(Arc::new(failed(user, &trouble))),
+        }
     }
 
     /// What a user's agent sees at one moment.
@@ -70,20 +104,38 @@ impl Inner {
         now: &Arc<Now>,
         user: &UserId,
         agent: &AgentRules,
-    ) -> Result<Arc<View>, ClashError> {
+    ) -> Result<Arc<View>, Unseen> {
         let revision = self.permit.revision();
         let before = self.views.get(user, agent);
         if let Some(made) = before.as_ref().filter(|made| made.holds(now, revision)) {
             return Ok(made.view.clone());
         }
         // No lock is held here: rules and permits are others' code, and may ask for a view themselves.
-        let view = Arc::new(self.make(user, agent, now, before.as_ref())?);
+        let view = Arc::new(self.made(user, agent, now, before.as_ref())?);
         let view = match before.filter(|before| before.is_same(now, &view)) {
             Some(before) => before.view,
             None => view,
         };
         self.views.keep(user, agent, Made { view: view.clone(), world: now.world.clone(), revision });
         Ok(view)
+    }
+
+    /// Makes a view: where rules or permits of the program take part, on a thread that may hang.
+    fn made(
+        &self,
+        user: &UserId,
+        agent: &AgentRules,
+        now: &Arc<Now>,
+        before: Option<&Made>,
+    ) -> Result<View, Unseen> {
+        let is_ours = self.options.permit.is_none() && self.options.rules.is_empty();
+        let Some(kit) = self.me.upgrade().filter(|_| !is_ours) else {
+            return self.make(user, agent, now, before).map_err(Unseen::Clash);
+        };
+        let limits = now.world.limits.clone();
+        let (user, agent, now, before) = (user.clone(), agent.clone(), now.clone(), before.cloned());
+        let made = self.threads.run_now(&limits, move || kit.make(&user, &agent, &now, before.as_ref()));
+        made.map_err(Unseen::Trouble)?.map_err(Unseen::Clash)
     }
 
     fn make(
@@ -124,6 +176,22 @@ impl Inner {
     }
 }
 
+/// Why there is no view.
+pub(super) enum Unseen {
+    Clash(ClashError),
+    /// The program's own rules or permit.
+    Trouble(Trouble),
+}
+
+/// Better nothing than what a rule or permit would have kept away.
+fn failed(user: &UserId, trouble: &Trouble) -> View {
+    let fault = Fault::error(FaultKind::RuleFailed, format!("{WHOSE} {trouble}"));
+    View::failed(user, Fault { stage: Stage::Shape, ..fault })
+}
+
+/// Whose code makes trouble when a view is made.
+pub(super) const WHOSE: &str = "a rule or the permit of the program";
+
 /// A view, and what it was made from.
 #[derive(Clone)]
 struct Made {
@@ -160,6 +228,8 @@ type OfUser = HashMap<AgentRules, Made>;
 #[derive(Default)]
 pub(super) struct Views {
     made: ArcSwap<HashMap<UserId, Arc<OfUser>>>,
+    /// The one that is asked for most: of whom this was opened for, without an agent's wishes.
+    own: ArcSwapOption<Made>,
     writing: Mutex<()>,
 }
 

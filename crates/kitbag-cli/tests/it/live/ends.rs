@@ -70,6 +70,53 @@ fn check(tree: &str, end: End) {
     farm.is_empty();
 }
 
+/// Ends a process that is stuck by a signal; says whether it was gone in time. It is killed otherwise.
+fn ends_by(signal: Signal, mut child: Child) -> bool {
+    kill_process(pid(&child), signal).unwrap();
+    let is_gone = proc::wait_until(LONG, || child.try_wait().unwrap().is_some());
+    let _ = child.kill();
+    is_gone && child.wait().unwrap().code() == Some(130)
+}
+
+/// Whether a thread of a process waits in this part of the kernel.
+fn waits_in(child: &Child, place: &str) -> bool {
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).into_iter().flatten().flatten();
+    let mut places = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("wchan")).ok());
+    places.any(|found| found.contains(place))
+}
+
+/// The runtime's only thread is stuck in a write that nobody reads, with a server running.
+#[test]
+fn f4_a_signal_ends_a_process_that_is_stuck_in_a_write() {
+    for signal in [Signal::TERM, Signal::INT] {
+        let farm = Farm::of("x", &[]);
+        farm.settings("[limits]\nwait_signal = \"100ms\"\n");
+        let mut command =
+            farm.house.ask(&["call", "x/big", "bytes=4000000", "--full", "--wait", "60s"]).command();
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let child = command.spawn().unwrap();
+        assert!(proc::wait_until(LONG, || farm.count("x", "call big") == 1), "the call was not made");
+        assert!(proc::wait_until(LONG, || waits_in(&child, "pipe_write")), "nothing was written");
+        assert!(ends_by(signal, child), "{signal:?}");
+        farm.is_empty();
+    }
+}
+
+/// A tool of the program itself is stuck in the reading of a pipe that nobody writes to.
+#[test]
+fn f4_a_signal_ends_a_process_whose_own_tool_hangs() {
+    let farm = Farm::new();
+    farm.settings("[limits]\nwait_signal = \"100ms\"\n");
+    let mut command = farm.house.ask(&["--demo", "call", "folder", "path=pipe"]).command();
+    let pipe = command.get_current_dir().unwrap().join("pipe");
+    let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let child = command.spawn().unwrap();
+    assert!(proc::wait_until(LONG, || waits_in(&child, "wait_for_partner")), "the tool was not called");
+    assert!(ends_by(Signal::TERM, child));
+}
+
 #[test]
 fn t01_nothing_is_left_however_kitbag_ends() {
     let ends = [End::Normal, End::Int, End::Term, End::Kill, End::KillGroup];

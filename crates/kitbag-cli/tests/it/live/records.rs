@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kitbag::catalog::Tool;
+use kitbag::connect::{Answer, Ask, Question, Responder};
 use kitbag::execute::{Approval, ApprovalFuture, Approver, Flow, Hook, HookFuture, Outgoing};
 use kitbag::local::LocalTool;
 use kitbag::shape::{Authorize, Decision};
@@ -13,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::{Farm, calm, first, until};
 
+const LONG: Duration = Duration::from_secs(60);
 const HI: &str = r#"{"message":"hi"}"#;
 
 /// Writes down how every call ended.
@@ -196,6 +198,160 @@ async fn f22_a_tool_that_never_gives_way_costs_its_call() {
     farm.close(kit).await;
 }
 
+/// Where a program's own code never gives way, until it is let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hangs {
+    Tool,
+    HookBefore,
+    HookAfter,
+    Approver,
+    Permit,
+    Rule,
+    Responder,
+}
+
+struct Hanging(Hangs, Mutex<std::sync::mpsc::Receiver<()>>);
+
+impl Hanging {
+    /// Blocks the thread it is called on, as an endless loop does, until the test lets go.
+    fn hang(&self, here: Hangs) {
+        if self.0 == here {
+            let _ = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).recv();
+        }
+    }
+}
+
+impl Hook for Hanging {
+    fn before<'a>(&'a self, call: &'a mut Outgoing) -> HookFuture<'a, Flow> {
+        Box::pin(async move {
+            if call.tool == "pid" {
+                self.hang(Hangs::HookBefore);
+            }
+            Flow::Go
+        })
+    }
+
+    fn after<'a>(&'a self, call: &'a Outgoing, _: &'a mut Result<CallResult, Failure>) -> HookFuture<'a, ()> {
+        if call.tool == "pid" {
+            self.hang(Hangs::HookAfter);
+        }
+        Box::pin(async {})
+    }
+}
+
+impl Approver for Hanging {
+    fn approve(&self, _: Approval) -> ApprovalFuture<'_> {
+        self.hang(Hangs::Approver);
+        Box::pin(async { true })
+    }
+}
+
+impl Authorize for Hanging {
+    fn authorize(&self, _: &UserId, tool: &Tool) -> Decision {
+        match tool.name.as_str() {
+            "add" => Decision::Ask,
+            "pid" => {
+                self.hang(Hangs::Permit);
+                Decision::Allow
+            }
+            _ => Decision::Allow,
+        }
+    }
+
+    fn revision(&self) -> Option<u64> {
+        (self.0 != Hangs::Permit).then_some(0)
+    }
+}
+
+struct HangingRule(Arc<Hanging>);
+
+impl kitbag::shape::Rule for HangingRule {
+    fn name(&self) -> &str {
+        "hanging"
+    }
+
+    fn apply(&self, tool: Tool) -> Result<kitbag::shape::Verdict, kitbag::shape::RuleError> {
+        if tool.name.as_str() == "pid" {
+            self.0.hang(Hangs::Rule);
+        }
+        Ok(kitbag::shape::Verdict::keep(tool))
+    }
+}
+
+impl Responder for Hanging {
+    fn answers(&self) -> &[Ask] {
+        &[Ask::Sampling, Ask::Elicitation, Ask::Roots]
+    }
+
+    fn answer(&self, _: Question) -> Answer<'_> {
+        self.hang(Hangs::Responder);
+        Box::pin(async { Err("no".to_owned()) })
+    }
+}
+
+async fn hang_everywhere() {
+    use Hangs::{Approver, HookAfter, HookBefore, Permit, Responder, Rule, Tool};
+    for hangs in [Tool, HookBefore, HookAfter, Approver, Responder, Permit, Rule] {
+        let farm = Farm::of("x", &[]);
+        let (go_on, held) = std::sync::mpsc::channel();
+        let hanging = Arc::new(Hanging(hangs, Mutex::new(held)));
+        let tool = hanging.clone();
+        let stuck = LocalTool::with_schema("stuck", "Never ends", json!({"type": "object"}), move |_, _| {
+            tool.hang(Tool);
+            Box::pin(async { Ok(Value::Null) })
+        });
+        let mut limits = calm();
+        limits.wait_code = kitbag::Limits::default().faster(50).wait_code;
+        let is_judged = matches!(hangs, Permit | Rule | Approver);
+        let options = Options {
+            hooks: if matches!(hangs, HookBefore | HookAfter) { vec![hanging.clone()] } else { Vec::new() },
+            approver: Some(hanging.clone()),
+            permit: is_judged.then(|| hanging.clone() as Arc<dyn Authorize>),
+            rules: Arc::new(kitbag::shape::Shaper::default().with(HangingRule(hanging.clone()))),
+            responder: (hangs == Responder).then(|| hanging.clone() as Arc<dyn kitbag::connect::Responder>),
+            local: vec![stuck],
+            ..farm.options(limits)
+        };
+        let kit = farm.open_with(options).await;
+        let (tool, arguments) = match hangs {
+            Tool => ("stuck", "{}"),
+            Approver => ("x/add", r#"{"a":1,"b":2}"#),
+            Responder => ("x/ask", r#"{"what":"elicitation"}"#),
+            _ => ("x/pid", "{}"),
+        };
+        let done = tokio::time::timeout(LONG, kit.call(tool, arguments)).await.unwrap();
+        let failure = done.unwrap_err();
+        assert_eq!(failure.kind, ErrorKind::Internal, "{hangs:?}: {failure}");
+        let whose = match hangs {
+            Tool => "the tool hangs",
+            HookBefore | HookAfter => "a hook hangs",
+            Approver => "whoever is asked for approval hangs",
+            Responder => "whoever answers its questions hangs",
+            Permit | Rule => "a rule or the permit of the program hangs",
+        };
+        assert!(failure.message.contains(whose), "{hangs:?}: {failure}");
+        let kinds: Vec<_> = kit.recent_calls().into_iter().map(|record| record.kind).collect();
+        assert_eq!(kinds, [Some(ErrorKind::Internal)], "{hangs:?}");
+        // Others go on.
+        if !matches!(hangs, Permit | Rule) {
+            let next = tokio::time::timeout(LONG, kit.call("x/echo", HI)).await.unwrap();
+            assert_eq!(first(&next.unwrap()), "hi", "{hangs:?}");
+        }
+        drop(go_on);
+        farm.close(kit).await;
+    }
+}
+
+#[tokio::test]
+async fn f22_code_that_never_gives_way_costs_its_call_on_one_thread() {
+    hang_everywhere().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn f22_code_that_never_gives_way_costs_its_call_on_several_threads() {
+    hang_everywhere().await;
+}
+
 #[tokio::test]
 async fn f4_no_number_of_a_page_takes_long() {
     let farm = Farm::of("x", &[]);
@@ -208,7 +364,12 @@ async fn f4_no_number_of_a_page_takes_long() {
         let arguments = format!(r#"{{"handle":"{handle}","page":{page}}}"#);
         let done = tokio::time::timeout(Duration::from_secs(10), kit.call("kitbag_read_result", &arguments));
         let done = done.await.unwrap();
-        assert!(done.map_or(true, |result| result.is_error), "{page}");
+        // Told by the tool or by its schema; not by the clock that ends what hangs.
+        let is_told = match &done {
+            Ok(result) => result.is_error,
+            Err(failure) => failure.kind == ErrorKind::InvalidArguments,
+        };
+        assert!(is_told, "{page}: {done:?}");
     }
     let last = kit.call("kitbag_read_result", &format!(r#"{{"handle":"{handle}","page":4}}"#)).await.unwrap();
     assert!(first(&last).contains("page 4 of 4, the last"), "{}", first(&last));

@@ -1,5 +1,6 @@
 //! The record of one call: written once, whichever way the call ends, also when nobody waits for it any more.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use kitbag_core::text::visible;
@@ -7,7 +8,7 @@ use kitbag_core::{ErrorKind, UserId};
 use serde_json::{Map, Value};
 
 use super::super::Kitbag;
-use crate::execute::{CallResult, Failure, Outgoing, Record, Taken, ToolCall, guarded};
+use crate::execute::{CallResult, Failure, Kept, Outgoing, Record, Taken, ToolCall, troubled};
 
 /// The longest arguments that are kept with the record of a call.
 const KEPT: usize = 16 << 10;
@@ -59,13 +60,14 @@ impl<'a> Entry<'a> {
         done
     }
 
-    /// A call that means no tool is known by what it asked for.
+    /// A call that means no tool is known by what it asked for. Hooks see the arguments of every call.
     fn complete(&mut self) {
+        let is_seen = !self.kit.0.options.hooks.is_empty();
         let Outgoing { server, tool, arguments, .. } = &mut self.outgoing;
         if server.is_none() {
             *tool = visible(self.call.tool).chars().take(NAME).collect();
         }
-        if arguments.is_empty() && self.call.arguments.len() <= KEPT {
+        if is_seen && arguments.is_empty() && self.call.arguments.len() <= KEPT {
             *arguments = serde_json::from_str(self.call.arguments).unwrap_or_default();
         }
     }
@@ -77,8 +79,15 @@ impl<'a> Entry<'a> {
         let (at, took, words) = (SystemTime::now(), self.began.elapsed(), String::new());
         let (user, server) = (user.clone(), server.clone());
         let record = Record { at, user, server, tool, arguments: words, kind, took };
-        let is_short = arguments.values().map(weight).sum::<usize>() <= KEPT;
-        self.kit.0.records.push(Taken { record, arguments: is_short.then_some(arguments) });
+        self.kit.0.records.push(Taken { record, arguments: self.kept(arguments) });
+    }
+
+    fn kept(&self, arguments: Map<String, Value>) -> Kept {
+        if arguments.is_empty() && self.call.arguments.len() <= KEPT {
+            return Kept::Text(self.call.arguments.into());
+        }
+        let is_short = !arguments.is_empty() && arguments.values().map(weight).sum::<usize>() <= KEPT;
+        if is_short { Kept::Values(arguments) } else { Kept::Nothing }
     }
 }
 
@@ -105,11 +114,19 @@ impl Drop for Entry<'_> {
 
 /// Tells the hooks how a call ended, the last one first.
 async fn tell(kit: &Kitbag, call: &Outgoing, done: &mut Result<CallResult, Failure>) {
+    if kit.0.options.hooks.is_empty() {
+        return;
+    }
+    let call = Arc::new(call.clone());
     for hook in kit.0.options.hooks.iter().rev() {
-        let told = guarded("a hook", || hook.after(call, done)).await;
-        if let Err(failure) = told {
-            *done = Err(failure);
-        }
+        let (hook, call) = (hook.clone(), call.clone());
+        let mut given = std::mem::replace(done, Err(Failure::new(ErrorKind::Internal, "")));
+        let work = async move {
+            hook.after(&call, &mut given).await;
+            given
+        };
+        let told = kit.0.threads.run(&kit.limits(), work).await;
+        *done = told.unwrap_or_else(|trouble| Err(troubled("a hook", &trouble)));
     }
 }
 

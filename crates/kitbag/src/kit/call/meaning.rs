@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use kitbag_core::catalog::Away;
 use kitbag_core::names::lookup::{By, Found};
-use kitbag_core::shape::{Authorize as _, Decision, Shown, View};
-use kitbag_core::{ErrorKind, ServerName};
+use kitbag_core::shape::{Authorize, Decision, Shown, View};
+use kitbag_core::{ErrorKind, ServerName, UserId};
 
+use super::super::views::{Unseen, WHOSE};
 use super::super::{Inner, find};
-use crate::execute::{Failure, Repair};
+use crate::execute::{Failure, Repair, troubled};
 use crate::roster::Now;
 use crate::world::Permits;
 
@@ -57,16 +58,18 @@ impl Inner {
     /// Whether a server that has not said what it has may change what a name means: one that is nobody's yet, one
     /// that only fits as a tool's own name, or one that was given out for the time being.
     fn is_open(&self, view: &View, name: &str, found: &Found, by: By) -> bool {
-        let is_loose = match found {
+        if view.unlisted().next().is_none() {
+            return false;
+        }
+        match found {
             Found::One(_) if by == By::Own => true,
             Found::One(index) => {
                 let shown = view.at(*index).filter(|shown| !find::speaks_of(&shown.tool.server, name));
-                view.unlisted().next().is_some() && shown.is_some_and(|shown| self.roster.may_rename(shown))
+                shown.is_some_and(|shown| self.roster.may_rename(shown))
             }
             Found::None { .. } => true,
             Found::Ambiguous(_) => false,
-        };
-        is_loose && view.unlisted().next().is_some()
+        }
     }
 
     /// The tool as the rules and permits of this moment have it. A view that somebody held for long shows it as it
@@ -74,25 +77,42 @@ impl Inner {
     pub(super) fn judge(&self, view: &View, shown: &Arc<Shown>) -> Result<Judged, Failure> {
         let now = self.now();
         let gone = || not_found(view, shown.name.as_str(), Vec::new());
-        let present = self.view_in(&now, view.user(), view.agent()).map_err(|_| gone())?;
-        let shown = if std::ptr::eq(&*present, view) {
-            shown.clone()
-        } else {
-            let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
-            let found = present.at(index).filter(|found| {
-                let (found, before) = (&found.tool, &shown.tool);
-                found.server == before.server && found.name == before.name
-            });
-            found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
+        let present = self.present(view, &now).map_err(|unseen| match unseen {
+            Unseen::Clash(_) => gone(),
+            Unseen::Trouble(trouble) => troubled(WHOSE, &trouble),
+        })?;
+        let shown = match present {
+            None => shown.clone(),
+            Some(present) => {
+                let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
+                let found = present.at(index).filter(|found| {
+                    let (found, before) = (&found.tool, &shown.tool);
+                    found.server == before.server && found.name == before.name
+                });
+                found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
+            }
         };
-        let permits = Permits { policy: &now.world.policy, within: None, permit: &*self.permit };
-        let decision = match permits.authorize(view.user(), &shown.tool) {
+        let decision = match self.decide(view, &shown, &now)? {
             // As if it were not there.
             Decision::Deny(_) => return Err(gone()),
             Decision::Allow if shown.tool.marks.approve => Decision::Ask,
             decision => decision,
         };
         Ok(Judged { now, shown, decision })
+    }
+
+    /// What the files and, where it has one, the program's own permit say.
+    fn decide(&self, view: &View, shown: &Arc<Shown>, now: &Arc<Now>) -> Result<Decision, Failure> {
+        let decide = |permit: &dyn Authorize, now: &Now, user: &UserId, shown: &Shown| {
+            Permits { policy: &now.world.policy, within: None, permit }.authorize(user, &shown.tool)
+        };
+        let Some(permit) = self.options.permit.clone() else {
+            return Ok(decide(&*self.permit, now, view.user(), shown));
+        };
+        let (now, user, shown) = (now.clone(), view.user().clone(), shown.clone());
+        let limits = now.world.limits.clone();
+        let decided = self.threads.run_now(&limits, move || decide(&*permit, &now, &user, &shown));
+        decided.map_err(|trouble| troubled("the permit of the program", &trouble))
     }
 
     /// What the same agent sees now, narrowed as the view was.

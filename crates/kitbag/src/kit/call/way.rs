@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use kitbag_core::model::Seconds;
 use kitbag_core::present::gateway::Status;
-use kitbag_core::shape::{Decision, Shown, View};
+use kitbag_core::shape::{Decision, View};
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Map;
 use serde_json::value::{RawValue, to_raw_value};
-use tokio_util::task::AbortOnDropHandle;
 
 use super::super::Inner;
 use super::entry::Entry;
 use super::meaning::{Judged, not_found};
-use crate::connect::{Call, Link, Reply};
+use crate::connect::{Call, Link, Reply, Responder};
 use crate::execute::{
-    Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall,
-    convert, guarded, panicked, prepare, short,
+    Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall, Want,
+    Watched, convert, prepare, short, troubled,
 };
 use crate::local::{self, Caller};
 use crate::roster::{Now, Phase};
@@ -65,14 +64,19 @@ impl Way<'_> {
 
     /// Checked, through the hooks to the server, and back into shape.
     async fn pass(&self, judged: Judged, outgoing: &mut Outgoing) -> Result<CallResult, Failure> {
-        let ready = self.prepare(&judged.shown, &judged.now)?;
-        let Ready { arguments, coerced, text } = ready;
+        let hooks = &self.kit.options.hooks;
+        let is_only_sent = hooks.is_empty() && judged.decision == Decision::Allow && !judged.is_local();
+        let want = if is_only_sent { Want::Text } else { Want::Values };
+        let Ready { arguments, coerced, text } = self.prepare(&judged, want)?;
         outgoing.arguments = arguments;
         outgoing.meta = self.meta()?;
-        let hooks = &self.kit.options.hooks;
         let before = (!hooks.is_empty()).then(|| outgoing.arguments.clone());
         for hook in hooks {
-            match guarded("a hook", || hook.before(outgoing)).await? {
+            let (hook, mut call) = (hook.clone(), outgoing.clone());
+            let work = async move { (hook.before(&mut call).await, call) };
+            let (flow, call) = self.run("a hook", &judged, work).await?;
+            *outgoing = call;
+            match flow {
                 Flow::Go => {}
                 Flow::Answer(mut result) => {
                     result.meta.cache_hit = true;
@@ -86,6 +90,7 @@ impl Way<'_> {
         // The bytes as given travel on unless somebody changed something.
         let given = text.as_deref().filter(|_| before.is_none_or(|before| before == outgoing.arguments));
         let (answered, judged) = self.send(judged, outgoing, given).await?;
+        let received = answered.raw.get().len();
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
         // It may be large, and everything in it was taken over.
         drop(answered.raw);
@@ -103,8 +108,10 @@ impl Way<'_> {
         // A page of a result is as large as may be already; bounded again it would never come to its end.
         let is_page = judged.is_local() && outgoing.tool == READ_RESULT;
         let (results, user) = (&self.kit.results, &outgoing.user);
+        // A number may take a few times as much room as it was written with, and nothing else takes more.
+        let is_small = received <= judged.now.world.limits.result / 8;
         let handle = match self.call.options.size {
-            _ if is_page => None,
+            _ if is_page || is_small => None,
             Size::Bounded => results.bound(user, &mut converted, redactor),
             Size::Texts => results.bound_texts(user, &mut converted, redactor),
             Size::Whole => None,
@@ -124,8 +131,8 @@ impl Way<'_> {
         Ok(CallResult { content, structured, is_error, meta })
     }
 
-    fn prepare(&self, shown: &Shown, now: &Now) -> Result<Ready<'_>, Failure> {
-        prepare(shown, self.call.arguments, &now.world.limits)
+    fn prepare(&self, judged: &Judged, want: Want) -> Result<Ready<'_>, Failure> {
+        prepare(&judged.shown, self.call.arguments, &judged.now.world.limits, want)
     }
 
     fn meta(&self) -> Result<Map<String, serde_json::Value>, Failure> {
@@ -140,7 +147,7 @@ impl Way<'_> {
             return Ok(());
         }
         let denied = |why: &str| Err(Failure::new(ErrorKind::ApprovalDenied, why));
-        let Some(approver) = &self.kit.options.approver else {
+        let Some(approver) = self.kit.options.approver.clone() else {
             return denied("needs a person's approval, and nobody can be asked here");
         };
         let approval = Approval {
@@ -149,11 +156,23 @@ impl Way<'_> {
             tool: outgoing.tool.clone(),
             arguments: outgoing.arguments.clone(),
         };
-        let answer = guarded("whoever is asked for approval", || approver.approve(approval));
+        let work = async move { approver.approve(approval).await };
+        let answer = self.run("whoever is asked for approval", judged, work);
         let Ok(answer) = tokio::time::timeout(self.most(judged), answer).await else {
             return denied("a person was asked, and did not answer in time");
         };
         if answer? { Ok(()) } else { denied("a person was asked, and said no") }
+    }
+
+    /// Runs somebody's code, which may panic or never give way.
+    async fn run<T: Send + 'static>(
+        &self,
+        whose: &str,
+        judged: &Judged,
+        work: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let done = self.kit.threads.run(&judged.now.world.limits, work).await;
+        done.map_err(|trouble| troubled(whose, &trouble))
     }
 
     /// How long somebody else's work may take.
@@ -174,10 +193,13 @@ impl Way<'_> {
         if judged.is_local() {
             return Ok((self.call_local(&judged, outgoing).await?, judged));
         }
-        let arguments = given.and_then(|given| RawValue::from_string(given.to_owned()).ok());
-        let arguments = match arguments {
+        let made;
+        let arguments = match given.and_then(|given| serde_json::from_str::<&RawValue>(given).ok()) {
             Some(arguments) => arguments,
-            None => raw(&outgoing.arguments)?,
+            None => {
+                made = raw(&outgoing.arguments)?;
+                &*made
+            }
         };
         let meta = if outgoing.meta.is_empty() { None } else { Some(raw(&outgoing.meta)?) };
         let server = judged.shown.tool.server.clone();
@@ -186,17 +208,27 @@ impl Way<'_> {
             options.say(|| Status::Connecting { server: server.to_string() });
         }
         options.say(|| Status::Executing { server: server.to_string(), tool: outgoing.tool.clone() });
+        let responder = options.responder.as_ref().or(self.kit.options.responder.as_ref());
+        let limits = &judged.now.world.limits;
+        let responder = responder.map(|responder| Watched::new(responder, &self.kit.threads, limits));
         loop {
             let call = Call {
                 meta: meta.as_deref(),
                 repeatable: judged.shown.tool.marks.repeatable,
                 notes: options.notes.clone(),
-                responder: options.responder.as_ref().or(self.kit.options.responder.as_ref()).cloned(),
+                responder: responder.clone().map(|responder| responder as Arc<dyn Responder>),
                 user: outgoing.user.clone(),
                 timeout: options.timeout,
-                ..Call::new(&outgoing.tool, &arguments)
+                ..Call::new(&outgoing.tool, arguments)
             };
-            let error = match link.call(call).await {
+            let answer = match &responder {
+                Some(responder) => responder
+                    .unless_troubled(link.call(call))
+                    .await
+                    .map_err(|trouble| troubled("whoever answers its questions", &trouble))?,
+                None => link.call(call).await,
+            };
+            let error = match answer {
                 Ok(Reply { result, retries, .. }) => {
                     let transport =
                         judged.now.world.servers.get(&server).map(|server| server.spec().transport());
@@ -232,8 +264,7 @@ impl Way<'_> {
             return Err(not_found(self.view, self.call.tool, Vec::new()));
         }
         let is_allowed = next.decision == judged.decision || next.decision == Decision::Allow;
-        let arguments =
-            |judged: &Judged| self.prepare(&judged.shown, &judged.now).map(|ready| ready.arguments);
+        let arguments = |judged: &Judged| self.prepare(judged, Want::Values).map(|ready| ready.arguments);
         if is_allowed && matches!((arguments(&judged), arguments(&next)), (Ok(old), Ok(new)) if old == new) {
             return Ok(next);
         }
@@ -241,23 +272,18 @@ impl Way<'_> {
         Err(Failure::new(ErrorKind::Unavailable, why))
     }
 
-    /// A tool of the program itself, in a task of its own: it may panic, or never give way.
+    /// A tool of the program itself.
     async fn call_local(&self, judged: &Judged, outgoing: &Outgoing) -> Result<Answered, Failure> {
         let Some(tool) = self.kit.locals.get(&outgoing.tool).cloned() else {
             return Err(Failure::new(ErrorKind::NotFound, "there is no such local tool"));
         };
         let (arguments, caller) = (outgoing.arguments.clone(), Caller { user: outgoing.user.clone() });
-        let work =
-            AbortOnDropHandle::new(self.kit.tasks.spawn(async move { tool.call(arguments, caller).await }));
+        let work = self.run("the tool", judged, async move { tool.call(arguments, caller).await });
         let most = self.most(judged);
-        let ended = tokio::time::timeout(most, work).await.map_err(|_| {
+        let done = tokio::time::timeout(most, work).await.map_err(|_| {
             let message = format!("no answer within {}", Seconds(most));
             Failure::new(ErrorKind::OutcomeUnknown, message)
-        })?;
-        let done = ended.map_err(|error| match error.try_into_panic() {
-            Ok(payload) => panicked("the tool", &*payload),
-            Err(_) => Failure::new(ErrorKind::Cancelled, "the program is ending"),
-        })?;
+        })??;
         Ok(Answered { raw: raw(&local::as_result(done))?, retries: 0, transport: None })
     }
 }

@@ -1,0 +1,73 @@
+//! Code that waits, panics, hangs, and fills every thread, on a runtime of one thread.
+
+use std::sync::mpsc;
+
+use super::*;
+
+fn limits() -> Limits {
+    let mut limits = Limits::default().faster(50);
+    limits.code_threads = 2;
+    limits
+}
+
+fn on_one_thread(test: impl AsyncFn()) {
+    let one = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    one.block_on(test());
+}
+
+#[test]
+fn f22_code_that_gives_way_may_take_its_time() {
+    on_one_thread(async || {
+        let threads = Threads::default();
+        let work = async {
+            // Longer in all than it may hang.
+            for _ in 0..8 {
+                tokio::time::sleep(limits().wait_code / 4).await;
+            }
+            7
+        };
+        assert_eq!(threads.run(&limits(), work).await, Ok(7));
+    });
+}
+
+#[test]
+fn f22_a_panic_is_told() {
+    on_one_thread(async || {
+        let done = Threads::default().run(&limits(), async { panic!("BOOM") }).await;
+        assert_eq!(done, Err::<(), _>(Trouble::Panicked("BOOM".to_owned())));
+    });
+}
+
+#[test]
+fn f22_code_that_waits_for_nothing_is_bounded_as_well() {
+    let threads = Threads::default();
+    assert_eq!(threads.run_now(&limits(), || 1), Ok(1));
+    assert_eq!(
+        threads.run_now(&limits(), || panic!("BOOM")),
+        Err::<(), _>(Trouble::Panicked("BOOM".to_owned()))
+    );
+    let (_end, ended) = mpsc::channel::<()>();
+    let done = threads.run_now(&limits(), move || ended.recv().unwrap_or_default());
+    assert_eq!(done, Err(Trouble::Hung(limits().wait_code)));
+}
+
+#[test]
+fn f22_code_that_hangs_costs_its_thread_until_it_ends() {
+    on_one_thread(async || {
+        let threads = Threads::default();
+        let mut ends = Vec::new();
+        for _ in 0..2 {
+            let (end, ended) = mpsc::channel::<()>();
+            ends.push(end);
+            let done = threads.run(&limits(), async move { ended.recv().unwrap_or_default() }).await;
+            assert_eq!(done, Err(Trouble::Hung(limits().wait_code)));
+        }
+        let refused = threads.run(&limits(), async {}).await;
+        assert_eq!(refused, Err(Trouble::Refused(2)));
+        ends.pop();
+        while threads.0.0.lock().stuck == 2 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(threads.run(&limits(), async { 1 }).await, Ok(1));
+    });
+}
