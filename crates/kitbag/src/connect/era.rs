@@ -52,19 +52,16 @@ impl Era {
     }
 }
 
-/// What a server said about itself.
+/// What a server said about itself, as far as anybody needs it: its own name and its instructions, which may be as long
+/// as a message, are not kept.
 #[derive(Clone, Debug)]
 pub struct Greeting {
     /// Whether requests carry their version.
     pub era: Era,
     /// The version spoken.
     pub version: String,
-    /// Its name and version, as it gives them.
-    pub server: Option<String>,
     /// Whether it has tools at all.
     pub has_tools: bool,
-    /// What it asks to be told to models.
-    pub instructions: Option<String>,
 }
 
 /// How an opening went wrong.
@@ -87,10 +84,6 @@ struct Discovered<'a> {
     supported_versions: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
-    #[serde(default)]
-    instructions: Option<String>,
-    #[serde(borrow, default, rename = "_meta")]
-    meta: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -100,10 +93,6 @@ struct Initialized<'a> {
     protocol_version: Option<&'a RawValue>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    server_info: Option<&'a RawValue>,
-    #[serde(default)]
-    instructions: Option<String>,
 }
 
 /// Asks a server what it speaks, the modern way.
@@ -129,13 +118,10 @@ pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Res
     if !theirs.iter().any(|version| version == MODERN) {
         return Err(unsupported(&theirs));
     }
-    let info = found.meta.and_then(|meta| key(meta, "io.modelcontextprotocol/serverInfo"));
     Ok(Greeting {
         era: Era::Modern,
         version: MODERN.to_owned(),
-        server: info.and_then(|info| named(&info)),
         has_tools: found.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
-        instructions: found.instructions,
     })
 }
 
@@ -197,9 +183,7 @@ pub(crate) async fn initialize(
     Ok(Greeting {
         era: Era::Legacy,
         version,
-        server: answer.server_info.and_then(named),
         has_tools: answer.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
-        instructions: answer.instructions,
     })
 }
 
@@ -212,11 +196,4 @@ pub(crate) fn refusal(theirs: &str) -> String {
 pub(crate) fn key(raw: &RawValue, name: &str) -> Option<Box<RawValue>> {
     let mut map: std::collections::BTreeMap<String, Box<RawValue>> = serde_json::from_str(raw.get()).ok()?;
     map.remove(name).filter(|value| value.get() != "null")
-}
-
-fn named(info: &RawValue) -> Option<String> {
-    let text =
-        |name: &str| key(info, name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-    let name = text("name")?;
-    Some(text("version").map_or_else(|| name.clone(), |version| format!("{name} {version}")))
 }

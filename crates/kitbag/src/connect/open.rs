@@ -70,8 +70,8 @@ impl OpenError {
         }
     }
 
-    fn cleaned(self, redactor: &Redactor) -> Self {
-        let clean = |text: String| redactor.line(text.as_bytes());
+    fn cleaned(self, plan: &Plan) -> Self {
+        let clean = |text: String| plan.said(&text);
         match self {
             Self::Final(text) => Self::Final(clean(text)),
             Self::Auth(text) => Self::Auth(clean(text)),
@@ -130,7 +130,7 @@ impl Opener<'_> {
         let opened =
             opened.unwrap_or_else(|_| Err(OpenError::Again(format!("not connected within {clock}"))));
         // What a server says when it refuses is its own choice of words.
-        opened.map_err(|error| error.cleaned(self.redactor()))
+        opened.map_err(|error| error.cleaned(self.plan))
     }
 
     /// The era that is configured or remembered, or a probe.

@@ -36,9 +36,10 @@ pub(super) fn is_named(server: &ServerName, name: &str) -> bool {
 }
 
 fn is_begun(server: &ServerName, name: &str) -> bool {
-    let (folded, word) = (fold(name), word(server));
-    // A long server name is cut in a shown name.
-    folded.strip_prefix("mcp_").unwrap_or_default().starts_with(&word[..word.len().min(40)])
+    // A long server name is cut in a shown name. No more of the name is looked at, however long it is.
+    let begin = format!("mcp_{}", word(server));
+    let begin = &begin[..begin.len().min(44)];
+    fold(name.get(..begin.len()).unwrap_or_default()) == begin
 }
 
 /// A name as it stands in a shown name, without regard to case.

@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 
 use crate::Setup;
 use crate::connect::ToolList;
+use crate::discover::text_within;
 use crate::world::Server;
 
 /// Where lists are remembered, and for whom.
@@ -43,12 +44,14 @@ impl Lists {
             Some(owner) => vec![self.own(owner, name)],
             None => vec![self.own(&self.user, name), self.shared(name)],
         };
+        // As much as a server may list: one page may be as large as a message.
+        let most = limits.list.max(limits.line);
         let remembered = files.into_iter().find_map(|file| {
-            let text = std::fs::read_to_string(file).ok()?;
+            let text = text_within(&file, most).ok()??;
             let found: Remembered = serde_json::from_str(&text).ok()?;
             (found.values == values).then_some(found)
         })?;
-        Some(Part::parse(name, remembered.tools.iter().map(|raw| raw.get()), limits))
+        Some(Part::parse(name, remembered.tools.iter().take(limits.tools).map(|raw| raw.get()), limits))
     }
 
     /// Remembers a list. What cannot be written is no more than a slower start next time.

@@ -77,7 +77,7 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
         }
         // The last good list stays.
         Err(error) => {
-            let text = session.redactor.line(format!("tools cannot be listed: {error}").as_bytes());
+            let text = inner.plan.said(&format!("tools cannot be listed: {error}"));
             warn(inner, session, Matter::of(&error), &text);
             inner.state(LinkState::Degraded, Some(text));
             let wait = error.wait();
@@ -101,14 +101,14 @@ fn is_passing(error: &RequestError) -> bool {
 /// Puts a list into the place of the one before. Half a list is worth more than none, but not more than a whole
 /// one from before.
 fn take(inner: &Inner, session: &Session, mut list: list::ToolList) {
-    let clean = |text: String| session.redactor.line(text.as_bytes());
+    list.truncated = list.truncated.map(|why| inner.plan.said(&why));
     let why = list.truncated.as_deref().unwrap_or_default();
     if list.broke_off && inner.tools.borrow().is_some() {
-        let text = clean(format!("tools cannot be listed: {why}"));
+        let text = inner.plan.said(&format!("tools cannot be listed: {why}"));
         warn(inner, session, Matter::BrokeOff, &text);
         return inner.state(LinkState::Degraded, Some(text));
     }
-    let cut = list.truncated.is_some().then(|| clean(format!("tool list cut short: {why}")));
+    let cut = list.truncated.is_some().then(|| inner.plan.said(&format!("tool list cut short: {why}")));
     session.carrier.learn(&mut list, session.greeting.era);
     match &cut {
         Some(text) => warn(inner, session, Matter::CutShort, text),

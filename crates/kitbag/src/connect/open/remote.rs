@@ -71,7 +71,7 @@ impl Opener<'_> {
             OpenError::Again(format!("timeout: no usable answer within {clock} at {shown}"))
         };
         let opened = tokio::time::timeout_at(deadline, self.ways(transport, &place)).await;
-        let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(&redactor));
+        let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(self.plan));
         let why = opened.as_ref().err().map(|error| error.text().to_owned());
         let mut said = self.tries.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(why) = why.as_ref().filter(|why| said.as_deref() != Some(matter(why))) {

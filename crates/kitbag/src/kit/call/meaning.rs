@@ -12,6 +12,9 @@ use crate::execute::{Failure, Repair};
 use crate::roster::Now;
 use crate::world::Permits;
 
+/// The most names an ambiguous one is said to mean: spelled alike, a server may have thousands.
+const MOST_NAMES: usize = 10;
+
 /// A tool as the rules and permits of one moment have it.
 pub(super) struct Judged {
     pub(super) now: Arc<Now>,
@@ -121,8 +124,12 @@ fn resolve<'v>(view: &'v View, name: &str, found: Found) -> Result<&'v Arc<Shown
     match found {
         Found::One(index) => view.at(index).ok_or_else(|| not_found(view, name, Vec::new())),
         Found::Ambiguous(indexes) => {
-            let names = names(&indexes);
-            let message = format!("{name:?} may mean any of {}", names.join(", "));
+            let names = names(&indexes[..indexes.len().min(MOST_NAMES)]);
+            let more = match indexes.len() - names.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let message = format!("{name:?} may mean any of {}{more}", names.join(", "));
             Err(Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
         }
         Found::None { near } => Err(away(view, name).unwrap_or_else(|| not_found(view, name, names(&near)))),
