@@ -143,11 +143,11 @@ impl Rejected {
 fn unreadable(text: &str, error: &serde_json::Error) -> Rejected {
     let fields = serde_json::from_str::<BTreeMap<String, &serde_json::value::RawValue>>(text);
     let name = fields.as_ref().ok().and_then(|fields| fields.get("name"));
-    let tool = name.and_then(|name| serde_json::from_str(name.get()).ok());
+    let tool: Option<String> = name.and_then(|name| serde_json::from_str(name.get()).ok());
     // What is passed over may be as deep as it likes; what is kept may not.
     let why =
         if fields.is_ok() { "it is nested too deep".to_owned() } else { format!("it is not JSON: {error}") };
-    Rejected { tool, why }
+    reject(tool.as_deref(), &why)
 }
 
 /// The tools of one server.

@@ -15,5 +15,5 @@ pub use scan::{Folder, read_file, read_folder, user_folders};
 pub use values::Values;
 
 pub(crate) use catalog::read_catalog;
-pub(crate) use scan::{folder_files, text_of, unread};
+pub(crate) use scan::{folder_files, text_of, text_within, unread};
 pub(crate) use values::{EnvFiles, env_file, seen};

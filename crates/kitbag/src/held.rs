@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use kitbag_core::catalog::Names;
 use kitbag_core::names::{Form, Naming, Table, trim};
-use kitbag_core::{Fault, FaultKind, Place, ServerName, ShownName, ToolName};
+use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ShownName, ToolName};
 
 use crate::Setup;
-use crate::discover::{Folders, user_folders};
+use crate::discover::{Folders, text_within, user_folders};
 use crate::registry;
 
 /// Where the names of gateways stand, beside the forms of tools' names.
@@ -38,6 +38,8 @@ pub struct NamesFiles {
     shared: PathBuf,
     /// The user's own, when the user has a folder.
     own: Option<PathBuf>,
+    /// The most bytes of one.
+    most: usize,
 }
 
 /// Where the names of a server are kept.
@@ -73,22 +75,27 @@ impl NamesFiles {
             shared: setup.folders.config.join("names.json"),
             own: folder.map(|folder| folder.join("names.json")),
             folders: setup.folders.clone(),
+            most: setup.limits.names_file,
         })
+    }
+
+    /// The same within other limits than those of the setup.
+    pub(crate) fn within(self, limits: &Limits) -> Self {
+        Self { most: limits.names_file, ..self }
     }
 
     /// Reads the names. A file that cannot be read holds none, and that is said: it is not written over.
     pub fn load(&self) -> HeldNames {
         let mut faults = Vec::new();
-        let mut read = |file: &Path| match read_rows(file) {
+        let mut read = |file: &Path| match read_rows(file, self.most) {
             Ok(rows) => rows,
-            Err(why) => {
-                let fault = Fault::warning(
-                    FaultKind::Syntax,
-                    format!("the names given to tools cannot be read: {why}"),
-                );
-                faults.push(
-                    fault.hint("restore the file, or delete it to give names anew").at(Place::file(file)),
-                );
+            Err((kind, why)) => {
+                let message = format!("the names given to tools cannot be read: {why}");
+                let hint = match kind {
+                    FaultKind::TooLarge => "[limits] names_file, or delete the file to give names anew",
+                    _ => "restore the file, or delete it to give names anew",
+                };
+                faults.push(Fault::warning(kind, message).hint(hint).at(Place::file(file)));
                 Rows::new()
             }
         };
@@ -99,11 +106,11 @@ impl NamesFiles {
 
     /// Writes names down beside those another process wrote meanwhile; a name once written is not changed. Of one
     /// server's no more are kept than the limits say.
-    pub(crate) fn save(&self, names: &Names, most: usize, place: impl Fn(&ServerName) -> Kept) {
+    pub(crate) fn save(&self, names: &Names, limits: &Limits, place: impl Fn(&ServerName) -> Kept) {
         let Ok(lock) = registry::lock(&self.folders) else { return };
-        save(&lock, &self.shared, names, most, |server| place(server) == Kept::Shared);
+        save(&lock, &self.shared, names, limits, |server| place(server) == Kept::Shared);
         if let Some(own) = &self.own {
-            save(&lock, own, names, most, |server| place(server) == Kept::Own);
+            save(&lock, own, names, limits, |server| place(server) == Kept::Own);
         }
     }
 
@@ -115,8 +122,11 @@ impl NamesFiles {
         let lock = registry::lock(&self.folders)?;
         let mut freed = BTreeSet::new();
         for file in [Some(&self.shared), self.own.as_ref()].into_iter().flatten() {
+            if is_too_large(file, self.most) {
+                continue;
+            }
             let opened = lock.open(file)?;
-            let Ok(mut rows) = read_rows(file) else { continue };
+            let Ok(mut rows) = read_rows(file, self.most) else { continue };
             let meant: BTreeSet<(String, String)> =
                 held(&rows).filter(&is_freed).map(|held| (held.server, held.tool)).collect();
             for all in rows.values_mut() {
@@ -129,7 +139,7 @@ impl NamesFiles {
                 });
             }
             if !meant.is_empty() {
-                write_rows(&opened, &rows)?;
+                opened.write(&text_of(&rows))?;
             }
         }
         Ok(freed)
@@ -178,12 +188,17 @@ fn held(rows: &Rows) -> impl Iterator<Item = HeldName> {
     })
 }
 
-fn read_rows(file: &Path) -> Result<Rows, String> {
-    match std::fs::read_to_string(file) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Rows::new()),
-        Err(error) => Err(error.to_string()),
-        Ok(text) => serde_json::from_str(&text).map_err(|error| error.to_string()),
+fn read_rows(file: &Path, most: usize) -> Result<Rows, (FaultKind, String)> {
+    match text_within(file, most) {
+        Err(fault) => Err((fault.kind, fault.message)),
+        Ok(None) => Ok(Rows::new()),
+        Ok(Some(text)) => serde_json::from_str(&text).map_err(|error| (FaultKind::Syntax, error.to_string())),
     }
+}
+
+/// Whether a file is not even to be opened.
+fn is_too_large(file: &Path, most: usize) -> bool {
+    std::fs::metadata(file).is_ok_and(|meta| most as u64 <= meta.len().saturating_sub(1))
 }
 
 /// What cannot be read is left alone, and what cannot be written is given anew next time.
@@ -191,11 +206,14 @@ fn save(
     lock: &registry::Lock,
     file: &Path,
     names: &Names,
-    most: usize,
+    limits: &Limits,
     belongs: impl Fn(&ServerName) -> bool,
 ) {
+    if is_too_large(file, limits.names_file) {
+        return;
+    }
     let Ok(opened) = lock.open(file) else { return };
-    let Ok(before) = read_rows(file) else { return };
+    let Ok(before) = read_rows(file, limits.names_file) else { return };
     let mut rows = before.clone();
     for form in Form::ALL {
         let row = |(server, tool, name): (&ServerName, &ToolName, &ShownName)| {
@@ -209,7 +227,7 @@ fn save(
         for (server, tool, _) in ours() {
             used.entry(server).or_default().insert(tool);
         }
-        let naming = Naming::new(form).keeping(most);
+        let naming = Naming::new(form).keeping(limits.names);
         for (server, tools) in used {
             // What nobody here uses goes first.
             trim(&mut table, server, &tools, &naming);
@@ -225,18 +243,23 @@ fn save(
     let row = |(server, name)| (server, String::new(), name);
     rows.insert(GATEWAYS.to_owned(), gateways.into_iter().map(row).collect());
     rows.retain(|_, all| !all.is_empty());
-    if rows != before {
-        let _ = write_rows(&opened, &rows);
+    if rows == before {
+        return;
+    }
+    let text = text_of(&rows);
+    // Nobody could read it.
+    if text.len() <= limits.names_file {
+        let _ = opened.write(&text);
     }
 }
 
 /// One row a line: people keep this file with their configuration, and look at what changed in it.
-fn write_rows(file: &registry::Opened<'_>, rows: &Rows) -> Result<(), registry::FileError> {
+fn text_of(rows: &Rows) -> String {
     let line = |row: &(String, String, String)| serde_json::to_string(row).unwrap_or_default();
     let form = |(form, all): (&String, &Vec<(String, String, String)>)| {
         let lines: Vec<String> = all.iter().map(|row| format!("\n    {}", line(row))).collect();
         format!("\n  {form:?}: [{}\n  ]", lines.join(","))
     };
     let forms: Vec<String> = rows.iter().map(form).collect();
-    file.write(&format!("{{{}\n}}\n", forms.join(",")))
+    format!("{{{}\n}}\n", forms.join(","))
 }

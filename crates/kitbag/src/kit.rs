@@ -145,10 +145,10 @@ impl Kitbag {
         let setup = Arc::new(setup);
         let context = Arc::new(context(&setup, &options));
         let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
-        let results = Results::new(&setup.folders.state, limits.into());
+        let results = Results::new(&setup.folders.state, limits.clone().into());
         let read_on = crate::execute::read_result(&results);
         let (locals, twice) = by_name([read_on].into_iter().chain(options.local.iter().cloned()));
-        let held = NamesFiles::of(&setup).map(|files| files.load()).unwrap_or_default();
+        let held = NamesFiles::of(&setup).map(|files| files.within(&limits).load()).unwrap_or_default();
         let tasks = TaskTracker::new();
         let nothing = Arc::new(World::empty(setup.clone(), context));
         let (roster, stop) = (Roster::new(nothing, held.names(), tasks.clone()), CancellationToken::new());

@@ -143,3 +143,12 @@ fn s4_7_local_tools_take_no_short_names() {
     assert_eq!((name(Form::Short, "local"), name(Form::Bare, "local")), (None, None));
     assert_eq!(name(Form::Bare, "web").as_deref(), Some("x"));
 }
+
+#[test]
+fn the_name_of_a_definition_that_cannot_be_read_is_cut() {
+    let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
+    let text = format!(r#"{{"name":"{}","inputSchema":{deep}}}"#, "n".repeat(1 << 20));
+    let part = Part::parse(&server("a"), [text.as_str()], &Limits::default());
+    assert_eq!(part.rejected[0].tool.as_ref().unwrap().len(), LONGEST_NAME);
+    assert_eq!(part.rejected[0].why, "is nested too deep");
+}

@@ -130,6 +130,7 @@ limits! {
     pages: Items = 100, "pages of one tool list";
     tools: Items = 5_000, "tools of one server";
     names: Items = 20_000, "names kept for the tools of one server; more are names with a hash, kept while they are listed";
+    names_file: Bytes = 64 << 20, "one file of the names given to tools; a larger one is neither read nor written";
     cursor: Bytes = 64 << 10, "the cursor of a page";
     stderr: Bytes = 64 << 10, "the last of a server's stderr, kept in memory";
     stderr_pause: Time = seconds(1), "silence after which a line of stderr that has not ended is written to the log";

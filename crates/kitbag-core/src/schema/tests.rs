@@ -68,6 +68,15 @@ fn drafts() {
 }
 
 #[test]
+fn notes_about_a_schema_are_bounded() {
+    let properties: serde_json::Map<String, Value> =
+        (0..100).map(|number| (format!("p{number}"), json!({ "enum": [] }))).collect();
+    let schema = compiled(&json!({ "properties": properties }));
+    assert_eq!(schema.notes().len(), 17);
+    assert_eq!(schema.notes()[16], "more of the schema is not checked");
+}
+
+#[test]
 fn small_faults_cost_no_tool() {
     let check = |raw: Value, note: &str| assert_eq!(compiled(&raw).notes(), [note], "{raw}");
     check(

@@ -53,21 +53,18 @@ impl Era {
     }
 }
 
-/// What a server said about itself.
+/// What a server said about itself, as far as anybody needs it: its own name and its instructions, which may be as long
+/// as a message, are not kept.
 #[derive(Clone, Debug)]
 pub struct Greeting {
     /// Whether requests carry their version.
     pub era: Era,
     /// The version spoken.
     pub version: String,
-    /// Its name and version, as it gives them.
-    pub server: Option<String>,
     /// Whether it has tools at all.
     pub has_tools: bool,
     /// Whether it says that it tells of changes of its tools.
     pub list_changed: bool,
-    /// What it asks to be told to models.
-    pub instructions: Option<String>,
 }
 
 /// How an opening went wrong.
@@ -90,10 +87,6 @@ struct Discovered<'a> {
     supported_versions: Option<Vec<&'a RawValue>>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
-    #[serde(default)]
-    instructions: Option<String>,
-    #[serde(borrow, default, rename = "_meta")]
-    meta: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -103,10 +96,6 @@ struct Initialized<'a> {
     protocol_version: Option<&'a RawValue>,
     #[serde(borrow, default)]
     capabilities: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    server_info: Option<&'a RawValue>,
-    #[serde(default)]
-    instructions: Option<String>,
 }
 
 /// Asks a server what it speaks, the modern way.
@@ -134,14 +123,11 @@ pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Res
     if !theirs.iter().any(|version| version == MODERN) {
         return Err(unsupported(&theirs));
     }
-    let info = found.meta.and_then(|meta| key(meta, "io.modelcontextprotocol/serverInfo"));
     Ok(Greeting {
         era: Era::Modern,
         version: MODERN.to_owned(),
-        server: info.and_then(|info| named(&info)),
         has_tools: found.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
         list_changed: found.capabilities.is_some_and(tells_changes),
-        instructions: found.instructions,
     })
 }
 
@@ -205,10 +191,8 @@ pub(crate) async fn initialize(
     Ok(Greeting {
         era: Era::Legacy,
         version,
-        server: answer.server_info.and_then(named),
         has_tools: answer.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
         list_changed: answer.capabilities.is_some_and(tells_changes),
-        instructions: answer.instructions,
     })
 }
 
@@ -234,11 +218,4 @@ pub(crate) fn speaks_neither() -> Reason {
 pub(crate) fn key(raw: &RawValue, name: &str) -> Option<Box<RawValue>> {
     let mut map: std::collections::BTreeMap<String, Box<RawValue>> = serde_json::from_str(raw.get()).ok()?;
     map.remove(name).filter(|value| value.get() != "null")
-}
-
-fn named(info: &RawValue) -> Option<String> {
-    let text =
-        |name: &str| key(info, name).and_then(|value| serde_json::from_str::<String>(value.get()).ok());
-    let name = text("name")?;
-    Some(text("version").map_or_else(|| name.clone(), |version| format!("{name} {version}")))
 }

@@ -203,3 +203,19 @@ fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits:
     }
     Next::Page(text)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_beyond_its_bound_ends_the_list() {
+        let limits = Limits::default();
+        let next = |length: usize| {
+            let cursor = serde_json::value::to_raw_value(&"c".repeat(length)).unwrap();
+            next(Some(&cursor), Era::Legacy, &mut HashSet::new(), &limits)
+        };
+        assert!(matches!(next(limits.cursor), Next::Page(_)));
+        assert!(matches!(next(limits.cursor + 1), Next::Stop(cut) if cut.why == "a cursor of 65537 bytes"));
+    }
+}

@@ -255,3 +255,29 @@ impl LogFile {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stderr_and_log_file_are_bounded() {
+        let temp = tempfile::tempdir().unwrap();
+        let server = ServerName::parse("x").unwrap();
+        let mut limits = Limits::default();
+        (limits.stderr, limits.log) = (10_000, 100_000);
+        for run in 0..5 {
+            let tail = Tail::new(Redactor::new([]), &limits, Some(temp.path()), &server);
+            tail.push(&[b'x'; 1 << 20]);
+            for _ in 0..5_000 {
+                tail.push(b"\na line of thirty bytes, or about");
+            }
+            assert!(tail.ring.lock().unwrap().len() <= limits.stderr);
+            let log = fs::read_to_string(log_file(temp.path(), &server)).unwrap();
+            // The line that says so comes on top.
+            assert!(log.len() < limits.log + 100, "{run}: {}", log.len());
+            assert!(log.lines().all(|line| line.len() <= LONGEST_LINE + 10));
+            assert!(log.contains("more was written than is kept"));
+        }
+    }
+}

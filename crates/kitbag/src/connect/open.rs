@@ -66,11 +66,11 @@ impl OpenError {
         }
     }
 
-    fn cleaned(self, redactor: &Redactor) -> Self {
+    fn cleaned(self, plan: &Plan) -> Self {
         match self {
-            Self::Failed(reason) => Self::Failed(reason.cleaned(redactor)),
-            Self::Again(reason) => Self::Again(reason.cleaned(redactor)),
-            Self::Busy { reason, wait } => Self::Busy { reason: reason.cleaned(redactor), wait },
+            Self::Failed(reason) => Self::Failed(plan.told(reason)),
+            Self::Again(reason) => Self::Again(plan.told(reason)),
+            Self::Busy { reason, wait } => Self::Busy { reason: plan.told(reason), wait },
         }
     }
 }
@@ -123,7 +123,7 @@ impl Opener<'_> {
         let opened =
             opened.unwrap_or_else(|_| Err(OpenError::Again(Reason::new(ReasonClass::Timeout, late))));
         // What a server says when it refuses is its own choice of words.
-        opened.map_err(|error| error.cleaned(self.redactor()))
+        opened.map_err(|error| error.cleaned(self.plan))
     }
 
     /// The era that is configured or remembered, or a probe.

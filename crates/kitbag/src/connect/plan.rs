@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use kitbag_core::model::{Clocks, Identity, Link as LinkSpec, Resolved};
-use kitbag_core::text::Redactor;
+use kitbag_core::text::{Redactor, cut};
 use kitbag_core::{Fault, Limits, Secret, ServerSpec, UserId};
 
 use super::ask::Offers;
 use super::http::Trust;
 use super::memory::Memory;
+use super::reason::Reason;
 use super::secrets;
 use super::stdio;
 use crate::Env;
@@ -122,6 +123,17 @@ impl Plan {
         self.redactor.get_or_init(|| secrets::redactor(self))
     }
 
+    /// What its server says when something goes wrong, as it is kept and shown: in one line, without secrets, within
+    /// the bound of an error.
+    pub(crate) fn said(&self, text: &str) -> String {
+        cut(self.redactor().line(text.as_bytes()), self.limits.error)
+    }
+
+    /// The same for why something cannot be done.
+    pub(crate) fn told(&self, reason: Reason) -> Reason {
+        reason.cleaned(self.redactor()).cut(self.limits.error)
+    }
+
     /// Where the log of its server stands: what one user's server says is for that user.
     pub(crate) fn log_folder(&self, logs: &Path) -> PathBuf {
         log_folder(logs, self.owner.as_ref())
@@ -137,7 +149,7 @@ pub(crate) fn log_folder(logs: &Path, owner: Option<&UserId>) -> PathBuf {
 }
 
 /// Rows of the limits that mean nothing to a link: a change of one must not end a server.
-const OF_OTHERS: [&str; 17] = [
+const OF_OTHERS: [&str; 18] = [
     "config_file",
     "config_depth",
     "config_nodes",
@@ -152,6 +164,7 @@ const OF_OTHERS: [&str; 17] = [
     "blocks",
     "remarks",
     "names",
+    "names_file",
     "files",
     "schema_nodes",
     "schema_bytes",

@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 
-use kitbag_core::text::Redactor;
+use kitbag_core::text::{Redactor, cut};
 use kitbag_core::{ErrorKind, Fault};
 
 #[cfg(test)]
@@ -154,6 +154,17 @@ impl Reason {
             source: self.source.map(|source| Box::new(source.cleaned(redactor))),
             ..self
         }
+    }
+
+    /// The same with no more than so much of what the server said.
+    pub(crate) fn cut(mut self, most: usize) -> Self {
+        self.root = cut(self.root, most);
+        let mut below = self.source.as_deref_mut();
+        while let Some(cause) = below {
+            cause.text = cut(std::mem::take(&mut cause.text), most);
+            below = cause.source.as_deref_mut();
+        }
+        self
     }
 
     /// Whether both are about the same: the words of a server may differ every time.

@@ -7,8 +7,13 @@ use std::path::{Path, PathBuf};
 use kitbag_core::config::{Dialect, Document, Reading, read};
 use kitbag_core::{Fault, FaultKind, Limits, Place, UserId};
 
-/// A file's text, or why there is none; no text and no fault when the file is not there.
+/// A configuration file's text, or why there is none; no text and no fault when the file is not there.
 pub(crate) fn text_of(file: &Path, limits: &Limits) -> Result<Option<String>, Box<Fault>> {
+    text_within(file, limits.config_file)
+}
+
+/// The same for any file of at most so many bytes.
+pub(crate) fn text_within(file: &Path, most: usize) -> Result<Option<String>, Box<Fault>> {
     let unreadable = |error: io::Error| {
         let fault = Fault::error(FaultKind::Unreadable, format!("cannot be read: {error}"));
         Box::new(fault.hint("check the file's permissions").at(Place::file(file)))
@@ -28,12 +33,11 @@ pub(crate) fn text_of(file: &Path, limits: &Limits) -> Result<Option<String>, Bo
     let mut bytes = Vec::new();
     fs::File::open(file)
         .map_err(unreadable)?
-        .take(limits.config_file as u64 + 1)
+        .take((most as u64).saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(unreadable)?;
-    if limits.config_file < bytes.len() {
-        let fault =
-            Fault::error(FaultKind::TooLarge, format!("file is larger than {} bytes", limits.config_file));
+    if most < bytes.len() {
+        let fault = Fault::error(FaultKind::TooLarge, format!("file is larger than {most} bytes"));
         return Err(Box::new(fault.at(Place::file(file))));
     }
     decode(bytes).map(Some).ok_or_else(|| {

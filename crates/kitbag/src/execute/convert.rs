@@ -331,3 +331,17 @@ fn without_copies(value: Value, content: &[Block]) -> Value {
     }
     if data.is_empty() { value } else { walk(value, &data) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remarks_about_a_result_are_bounded() {
+        let blocks = vec![json!({"type": "x".repeat(1_000)}); 100];
+        let raw = serde_json::value::to_raw_value(&json!({ "content": blocks })).unwrap();
+        let notes = convert(&raw, &Limits::default()).unwrap().notes;
+        assert_eq!((notes.len(), notes[20].as_str()), (21, "and 80 more remarks"));
+        assert!(notes.iter().all(|note| note.len() < 200), "{notes:?}");
+    }
+}

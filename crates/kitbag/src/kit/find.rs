@@ -31,14 +31,20 @@ pub fn speaks_of(server: &ServerName, name: &str) -> bool {
     is_named(server, name) || is_begun(server, name)
 }
 
+/// Whether a name is written as one of a particular server, be it there or not.
+pub(super) fn is_qualified(name: &str) -> bool {
+    name.contains('/') || name.get(..4).is_some_and(|begin| fold(begin) == "mcp_")
+}
+
 pub(super) fn is_named(server: &ServerName, name: &str) -> bool {
     name.strip_prefix(server.as_str()).is_some_and(|rest| rest.starts_with('/'))
 }
 
 fn is_begun(server: &ServerName, name: &str) -> bool {
-    let (folded, word) = (fold(name), word(server));
-    // A long server name is cut in a shown name.
-    folded.strip_prefix("mcp_").unwrap_or_default().starts_with(&word[..word.len().min(40)])
+    // A long server name is cut in a shown name. No more of the name is looked at, however long it is.
+    let begin = format!("mcp_{}", word(server));
+    let begin = &begin[..begin.len().min(44)];
+    fold(name.get(..begin.len()).unwrap_or_default()) == begin
 }
 
 /// A name as it stands in a shown name, without regard to case.

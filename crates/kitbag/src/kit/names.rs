@@ -64,7 +64,7 @@ impl NamesKeeper {
         let world = &now.world;
         let Some(files) = NamesFiles::of(&world.setup) else { return };
         let own = self.own().clone();
-        files.save(now.snapshot.names(), world.limits.names, |server| {
+        files.save(now.snapshot.names(), &world.limits, |server| {
             if !world.servers.contains_key(server) {
                 Kept::Nowhere
             } else if own.contains(server) {

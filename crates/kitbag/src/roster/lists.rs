@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::Setup;
 use crate::connect::ToolList;
+use crate::discover::text_within;
 use crate::world::Server;
 
 /// Where lists are remembered, and for whom.
@@ -52,13 +53,16 @@ impl Lists {
             Some(owner) => vec![self.own(owner, name)],
             None => vec![self.own(&self.user, name), self.shared(name)],
         };
+        // As much as a server may list: one page may be as large as a message.
+        let most = limits.list.max(limits.line);
         let (written, since) = files.into_iter().find_map(|file| {
-            let text = std::fs::read_to_string(&file).ok()?;
+            let text = text_within(&file, most).ok()??;
             let found: Written = serde_json::from_str(&text).ok()?;
             let changed = std::fs::metadata(&file).and_then(|about| about.modified()).ok();
             (found.values == values).then(|| (found, changed.and_then(super::seconds)))
         })?;
-        let mut part = Part::parse(name, written.tools.iter().map(|raw| raw.get()), limits);
+        let tools = written.tools.iter().take(limits.tools).map(|raw| raw.get());
+        let mut part = Part::parse(name, tools, limits);
         mask_notes(&mut part, server.plan.redactor());
         Some(Remembered { part, since })
     }

@@ -219,3 +219,79 @@ async fn f26_two_local_tools_of_one_name_are_told() {
     assert!(kit.call(READ_RESULT, r#"{"handle":"x"}"#).await.unwrap().is_error, "ours is not replaced");
     farm.close(kit).await;
 }
+
+/// A refused handshake, a refused list, a list that breaks off: in the status, the list, the faults and the log.
+#[tokio::test]
+async fn f17_what_a_server_says_when_it_refuses_is_bounded_wherever_it_is_told() {
+    for fault in ["c16:start", "c16:list", "c16:page"] {
+        let farm = Farm::of("x", &["--fault", fault, "--page", "1"]);
+        let kit = farm.start(calm());
+        let most = kit.limits().error + 8;
+        let link = kit.on("x");
+        link.settled().await;
+        assert!(until(LONG, || link.status().error.is_some()).await, "{fault}");
+        let error = link.status().error.unwrap();
+        let error = error.to_string();
+        assert!(error.contains("eeee") && error.len() <= most, "{fault}: {}", error.len());
+        let truncated =
+            kit.snapshot().parts().filter_map(|part| Some(part.truncated.as_ref()?.why.len())).max();
+        assert!(truncated.is_none_or(|length| length <= most), "{fault}: {truncated:?}");
+        for fault in kit.faults() {
+            assert!(fault.message.len() <= most + 200, "{}", fault.message.len());
+        }
+        farm.close(kit).await;
+        let log = farm.log("x");
+        assert!(log.len() < 3 * most && !log.contains("more was written"), "{fault}: {}", log.len());
+    }
+}
+
+#[tokio::test]
+async fn f18_a_file_of_names_beyond_its_bound_is_neither_read_nor_written() {
+    let farm = Farm::of("x", &[]);
+    let limits = |names_file| {
+        let mut limits = calm();
+        limits.names_file = names_file;
+        limits
+    };
+    let told = |kit: &Kitbag| kit.faults().iter().any(|fault| fault.message.contains("names given to tools"));
+    let file = farm.house.path("kit/config/names.json");
+    let kit = farm.open(limits(100)).await;
+    assert!(!told(&kit));
+    farm.close(kit).await;
+    assert!(!file.exists(), "what could not be read again is not written");
+    let kit = farm.open(limits(100_000)).await;
+    farm.close(kit).await;
+    let written = std::fs::read_to_string(&file).unwrap();
+    let large = format!("{written}{}", " ".repeat(100_000));
+    std::fs::write(&file, &large).unwrap();
+    let kit = farm.open(limits(100_000)).await;
+    let faults = kit.faults();
+    let fault = faults.iter().find(|fault| fault.kind == FaultKind::TooLarge);
+    assert!(fault.is_some_and(|fault| fault.message.contains("larger than 100000 bytes")), "{faults:?}");
+    kit.call("mcp_x_echo", r#"{"message":"a"}"#).await.unwrap();
+    farm.close(kit).await;
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), large, "nor is it written over");
+    let kit = farm.open(limits(1_000_000)).await;
+    assert!(!told(&kit), "{:?}", kit.faults());
+    farm.close(kit).await;
+}
+
+/// Names that differ in case alone.
+#[tokio::test]
+async fn f17_an_ambiguous_name_is_told_in_a_bounded_line() {
+    let farm = Farm::new();
+    let name = |number: u32| -> String {
+        (0..8).map(|bit| if number >> bit & 1 == 1 { 'A' } else { 'a' }).collect()
+    };
+    let tool = |number| {
+        LocalTool::with_schema(&name(number), "Here", json!({"type": "object"}), |_, _| {
+            Box::pin(async { Ok("x".into()) })
+        })
+    };
+    let local = (1..200).map(tool).collect();
+    let kit = farm.open_with(Options { local, ..farm.options(calm()) }).await;
+    let error = kit.call("aaaaaaaa", "{}").await.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Ambiguous);
+    assert!(error.message.ends_with("and 189 more") && error.for_model().len() < 1_000, "{}", error.message);
+    farm.close(kit).await;
+}

@@ -105,7 +105,7 @@ fn is_passing(error: &RequestError) -> bool {
 /// one from before.
 fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
     if let Some(cut) = &mut list.truncated {
-        cut.why = session.redactor.line(cut.why.as_bytes());
+        cut.why = inner.plan.said(&cut.why);
     }
     let cut = list.truncated.as_ref().map(|cut| Reason::new(ReasonClass::CutShort, cut.why.clone()));
     if let Some(reason) = cut.clone().filter(|_| list.broke_off && inner.tools.borrow().is_some()) {
@@ -133,7 +133,7 @@ fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
 
 /// A reason in the log, unless the last line was about the same; the reason as it may be shown.
 fn warn(inner: &Inner, session: &Session, matter: Matter, reason: Reason) -> Reason {
-    let reason = reason.cleaned(&session.redactor);
+    let reason = inner.plan.told(reason);
     let reason = match session.carrier.address() {
         Some(address) => reason.at(address),
         None => reason,

@@ -77,7 +77,7 @@ impl Opener<'_> {
             OpenError::Again(reason.at(&redact_url(url.expose())))
         };
         let opened = tokio::time::timeout_at(deadline, self.ways(transport, &place)).await;
-        let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(&redactor));
+        let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(self.plan));
         let why = opened.as_ref().err().map(|error| error.reason().clone());
         let mut said = self.tries.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let is_said = |why: &Reason| said.as_ref().is_some_and(|said| said.is_alike(why));

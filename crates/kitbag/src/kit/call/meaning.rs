@@ -14,6 +14,9 @@ use crate::execute::{Failure, Repair, troubled};
 use crate::roster::Now;
 use crate::world::Permits;
 
+/// The most names an ambiguous one is said to mean: spelled alike, a server may have thousands.
+const MOST_NAMES: usize = 10;
+
 /// A tool as the rules and permits of one moment have it.
 pub(super) struct Judged {
     pub(super) now: Arc<Now>,
@@ -152,8 +155,12 @@ fn resolve<'v>(view: &'v View, name: &str, found: Found) -> Result<&'v Arc<Shown
     match found {
         Found::One(index) => view.at(index).ok_or_else(|| not_found(view, name, Vec::new())),
         Found::Ambiguous(indexes) => {
-            let names = names(&indexes);
-            let message = format!("{name:?} may mean any of {}", names.join(", "));
+            let names = names(&indexes[..indexes.len().min(MOST_NAMES)]);
+            let more = match indexes.len() - names.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let message = format!("{name:?} may mean any of {}{more}", names.join(", "));
             Err(Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
         }
         Found::None { near } => Err(absent(view, name, names(&near))),
@@ -174,9 +181,8 @@ fn away(view: &View, name: &str, near: &[String]) -> Option<Failure> {
         let failure = Failure::new(away.kind, format!("is {}", away.why));
         return Some(Failure { server: Some((*server).clone()), ..failure });
     }
-    // A name that speaks of a server whose tools are known is nobody else's, and one that is almost known is a slip.
-    let is_elses = view.snapshot().parts().any(|part| find::speaks_of(&part.server, name));
-    if is_elses || !near.is_empty() {
+    // A name that speaks of another server is not one of theirs, and one that is almost known is a slip.
+    if find::is_qualified(name) || !near.is_empty() {
         return None;
     }
     let ((server, first), others) = away.split_first()?;

@@ -96,3 +96,18 @@ async fn f9_a_handle_shows_its_own_users_servers_to_nobody_else() {
     assert_eq!(listed(&others), Vec::<String>::new());
     farm.close(ada).await;
 }
+
+/// Whoever can write the cache makes nobody read without end.
+#[tokio::test]
+async fn f18_a_remembered_list_beyond_its_bound_is_not_read() {
+    let farm = Farm::new();
+    farm.add_with("x", &[], &json!({"lazy": true}));
+    farm.settings("[users.ada]\n");
+    learn(&farm, "ada", farm.env(), "x.json").await;
+    let file = farm.house.path("kit/cache/tools/x.json");
+    let list = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("{list}{}", " ".repeat(1 << 20))).unwrap();
+    assert!(0 < remembered(&farm, "ada", farm.env()));
+    std::fs::write(&file, format!("{list}{}", " ".repeat(calm().list))).unwrap();
+    assert_eq!(remembered(&farm, "ada", farm.env()), 0);
+}

@@ -42,6 +42,9 @@ fn where_to_go_on_outlives_the_break() {
     assert_eq!(read(&mut events, b"data: whole\n\nid: a\x00b\nretry: soon\n\n"), [":whole"]);
     assert_eq!((events.last_id(), events.retry()), (Some("7"), Some(Duration::from_millis(250))));
     // One without data moves it on, too.
+    let long = format!("id: {}\n\n", "9".repeat(1025));
+    assert!(read(&mut events, long.as_bytes()).is_empty());
+    assert_eq!(events.last_id(), Some("7"), "too long for a header of ours");
     assert!(read(&mut events, b"id: 9\n\n").is_empty());
     assert_eq!(events.last_id(), Some("9"));
 }

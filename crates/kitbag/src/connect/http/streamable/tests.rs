@@ -95,3 +95,47 @@ async fn a_second_stream_that_is_not_answered_holds_no_call_for_long() {
     assert!(scripted.is_called(LONG).await);
     scripted.stop.cancel();
 }
+
+/// However long a server wants us to wait, be it more than a number holds.
+#[tokio::test]
+async fn what_a_stream_says_about_waiting_is_bounded() {
+    let limits = Limits::default();
+    let (scripted, _get) = Scripted::shaken(&limits).await;
+    let pause = |retry: &str| {
+        let mut events = super::super::events::Events::new(limits.line);
+        let text = format!("retry: {retry}\n\n");
+        assert_eq!(events.take(&mut text.as_bytes()), Ok(None));
+        scripted.posts.0.pause(events.retry(), 1)
+    };
+    assert_eq!(pause("2000"), Duration::from_secs(2));
+    assert_eq!(pause("86400000"), limits.restart_most);
+    assert_eq!(pause(&"9".repeat(100)), limits.restart_most);
+    assert_eq!((pause("soon"), pause("-1")), (limits.resume, limits.resume));
+    scripted.stop.cancel();
+}
+
+/// Session ids and challenges are headers.
+#[tokio::test]
+async fn headers_and_challenges_are_bounded() {
+    let limits = Limits::default();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = Secret::new(format!("http://{}/mcp", listener.local_addr().unwrap()));
+    let remote = Remote::new(&url, &[], &limits, Redactor::new([]), Trust::default()).unwrap();
+    let answer = async |head: String| {
+        let answered = async {
+            let (mut post, _) = listener.accept().await.unwrap();
+            heard(&mut post).await;
+            let head = format!("HTTP/1.1 {head}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+            post.write_all(head.as_bytes()).await.unwrap();
+        };
+        tokio::join!(answered, remote.post(&remote.address.url, HeaderMap::new(), b"{}".to_vec())).1
+    };
+    let session = |length: usize| answer(format!("200 OK\r\nMcp-Session-Id: {}", "s".repeat(length)));
+    assert!(session(60 << 10).await.is_ok());
+    let Err(Trouble::Said(RequestError::BadAnswer(why))) = session(70 << 10).await else { panic!() };
+    assert!(why.ends_with("more than 65536"), "{why}");
+    let refused = answer(format!("401 No\r\nWWW-Authenticate: Bearer realm={}", "r".repeat(50_000))).await;
+    let refusal = remote.refusal(refused.unwrap()).await;
+    let said = remote.said(&refusal).into_error().to_string();
+    assert!(said.contains("realm=rrr") && said.len() <= 400, "{said}");
+}

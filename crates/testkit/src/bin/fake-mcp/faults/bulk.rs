@@ -5,18 +5,45 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Entry;
 use super::catalog::{Catalog, Listed, tool};
+use super::{Entry, Fault, Take};
 use crate::server::Server;
 use crate::tools::{self, PNG};
 use crate::wire::{self, Request, code};
 
 pub(super) const FAULTS: &[Entry] = &[Entry {
     label: "c16",
-    modes: &[],
-    about: "`bulk` answers with `size` bytes of one `kind`: text, image, images, empty, deep, structured, rows, error",
-    make: |_| Arc::new(Catalog::new([definition()]).run(run)),
+    modes: &["start", "list", "page"],
+    about: "`bulk` answers with `size` bytes of one `kind`: text, image, images, empty, deep, structured, rows, error; \
+            start, list, page: the handshake, the list or its later pages are refused with 4 MiB of words",
+    make: |modes| {
+        let catalog = Catalog::new([definition(), Listed::plain("plain")]).run(run);
+        match modes.0.first().copied() {
+            Some("start") => Arc::new(Wordy(catalog, &["server/discover", "initialize"])),
+            Some("list") => Arc::new(Wordy(catalog, &["tools/list"])),
+            Some("page") => Arc::new(Wordy(catalog, &[])),
+            _ => Arc::new(catalog),
+        }
+    },
 }];
+
+/// Refuses some requests, or else the later pages of its list, and says a lot about it.
+struct Wordy(Catalog, &'static [&'static str]);
+
+impl Fault for Wordy {
+    fn request(&self, server: &Arc<Server>, request: &Request<'_>) -> Take {
+        let is_later = self.1.is_empty() && request.params.cursor.is_some();
+        if !is_later && !self.1.contains(&request.method) {
+            return self.0.request(server, request);
+        }
+        server.answer(&wire::error(request.id, code::BAD_PARAMS, &"e".repeat(4 << 20), ""));
+        Take::Mine
+    }
+
+    fn definition(&self, name: &str) -> Option<&str> {
+        self.0.definition(name)
+    }
+}
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
