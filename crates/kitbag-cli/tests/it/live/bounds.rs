@@ -231,8 +231,7 @@ async fn f17_what_a_server_says_when_it_refuses_is_bounded_wherever_it_is_told()
         link.settled().await;
         assert!(until(LONG, || link.status().error.is_some()).await, "{fault}");
         let error = link.status().error.unwrap();
-        let error = error.to_string();
-        assert!(error.contains("eeee") && error.len() <= most, "{fault}: {}", error.len());
+        assert!(error.root.contains("eeee") && error.root.len() <= most, "{fault}: {}", error.root.len());
         let truncated =
             kit.snapshot().parts().filter_map(|part| Some(part.truncated.as_ref()?.why.len())).max();
         assert!(truncated.is_none_or(|length| length <= most), "{fault}: {truncated:?}");

@@ -147,11 +147,12 @@ impl Scene {
             asked.meant().iter().map(verdict).filter(|verdict| *verdict != Verdict::Hidden).collect();
         let lacks_values = |server: &&str| seen.lacks_values(asked.agent, server);
         // A short name may be one of a server that has not said what it has.
-        let is_open = matches!(asked.by, By::Bare | By::Short)
+        let is_of_server = matches!(asked.by, By::Full | By::Pair);
+        let is_open = !is_of_server
             && (SERVERS.iter().any(|server| verdict(server) == Verdict::Away || lacks_values(server)));
         let is_right = match &verdicts[..] {
             // Nobody can tell whether a server has a tool that never listed any.
-            [] if kind == ErrorKind::Unavailable => asked.by != By::Bare && lacks_values(&asked.server),
+            [] if kind == ErrorKind::Unavailable => is_open || is_of_server && lacks_values(&asked.server),
             [] => kind == ErrorKind::NotFound,
             [Verdict::NeedsYes] => kind == ErrorKind::ApprovalDenied,
             [Verdict::Away] => true,
