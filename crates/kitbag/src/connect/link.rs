@@ -363,6 +363,8 @@ async fn supervise(inner: Arc<Inner>) {
                 failures = match ran {
                     Some(ran) if inner.plan.limits.steady < ran => 0,
                     Some(_) => failures + 1,
+                    // It said when to come back, and whoever waits for it can wait that long.
+                    None if !least.is_zero() && least <= inner.plan.limits.wait_agent => failures,
                     // A try that asked both ways has cost two starts.
                     None => failures + starts.max(1),
                 };

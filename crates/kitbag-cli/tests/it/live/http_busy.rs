@@ -38,6 +38,18 @@ async fn a_busy_server_is_left_alone_for_as_long_as_it_asks() {
     }
 }
 
+/// Being refused twice is no reason to give a server up that said when to come back.
+#[tokio::test]
+async fn a_first_call_waits_for_a_server_that_says_when_to_come_back() {
+    let hosted = Hosted::of("x", &["--fault", "h19:3"]);
+    let mut limits = calm();
+    limits.restart_most = Duration::from_millis(100);
+    let kit = hosted.farm.start(limits);
+    let result = kit.call("mcp_x_echo", r#"{"message": "here"}"#).await.unwrap();
+    assert_eq!(super::first(&result), "here");
+    hosted.close(kit).await;
+}
+
 #[tokio::test]
 async fn a_server_that_asks_for_too_much_is_tried_again_all_the_same() {
     let (brief, most) = (Duration::from_millis(1), Duration::from_millis(400));

@@ -48,6 +48,22 @@ fn t05_huge_answers_over_http_cost_their_call_and_little_memory() {
     assert!(peak < 80, "{peak} MiB");
 }
 
+/// A response among other lines of one body: log lines, answers to ids never asked, the same answer again.
+#[tokio::test]
+async fn f72_noise_around_an_answer_over_http_is_noise() {
+    for era in ["legacy", "modern"] {
+        for fault in ["s01", "s07", "s14", "s15", "s17"] {
+            let hosted = Hosted::of("x", &["--era", era, "--answer", "json", "--fault", fault]);
+            let kit = hosted.farm.open(calm()).await;
+            for _ in 0..20 {
+                kit.lives("x").await;
+            }
+            assert_eq!(kit.on("x").tools().tools.len(), 23, "{era} {fault}");
+            hosted.close(kit).await;
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_was_not_asked_for_is_refused() {
     let hosted = Hosted::of("x", &["--fault", "h18"]);

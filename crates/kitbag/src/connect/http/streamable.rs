@@ -328,8 +328,7 @@ impl Shared {
         match kind_of(&answer) {
             Kind::Json => {
                 let body = self.remote.body(answer, self.remote.limits.line).await?;
-                self.settle(about, session, &body);
-                self.take_body(id, body).await
+                self.take_body(id, body, |line| self.settle(about, session, line)).await
             }
             Kind::Events => self.take_events(id, answer, about, session).await,
             Kind::Other => Err(self.remote.not_mcp(&answer)),
@@ -350,32 +349,23 @@ impl Shared {
         }
     }
 
-    /// One JSON body: an answer, or several messages in a list, as one older version has it.
-    async fn take_body(&self, id: u64, body: Vec<u8>) -> Result<(), Trouble> {
-        let bad = |why: &str| Err(Trouble::Said(RequestError::BadAnswer(why.to_owned())));
+    /// One JSON body: a response, or several messages among which it is.
+    async fn take_body(&self, id: u64, body: Vec<u8>, settle: impl FnOnce(&[u8])) -> Result<(), Trouble> {
         let trimmed = body.trim_ascii();
-        if trimmed.is_empty() {
-            return bad("an empty body");
-        }
-        if trimmed.starts_with(b"[") {
-            let lines: Vec<&serde_json::value::RawValue> = match serde_json::from_slice(trimmed) {
-                Ok(lines) => lines,
-                Err(_) => return bad("a batch that is not valid JSON"),
-            };
-            let answered = lines.iter().any(|line| answers(line.get().as_bytes(), id));
-            for line in lines {
-                self.hand_on(Via::Answer(id), line.get().as_bytes().to_vec()).await;
-            }
-            return if answered { Ok(()) } else { bad("a batch without a response to the request") };
-        }
         if answers(trimmed, id) {
+            settle(trimmed);
             self.hand_on(Via::Answer(id), body).await;
             return Ok(());
         }
-        match error_in(trimmed) {
-            Some(error) => Err(Trouble::Said(error)),
-            None => bad("a body that is not a JSON-RPC response to the request"),
+        let messages = messages_in(trimmed);
+        let Some(response) = messages.iter().find(|message| answers(message, id)) else {
+            return Err(Trouble::Said(error_in(trimmed).unwrap_or_else(|| not_a_response(trimmed))));
+        };
+        settle(response);
+        for message in messages {
+            self.hand_on(Via::Answer(id), message.to_vec()).await;
         }
+        Ok(())
     }
 
     async fn hand_on(&self, from: Via, line: Vec<u8>) {
@@ -413,6 +403,22 @@ impl Shared {
         let least = (limits.resume / 10).saturating_mul(1 << tries.min(16));
         late(told.unwrap_or(limits.resume).max(least)).min(limits.restart_most)
     }
+}
+
+/// The messages of a body that is not just one: a batch, as one older version has it, else what stands on each line, noise
+/// and all.
+fn messages_in(body: &[u8]) -> Vec<&[u8]> {
+    let batch = serde_json::from_slice::<Vec<&serde_json::value::RawValue>>(body);
+    match batch {
+        Ok(batch) => batch.into_iter().map(|message| message.get().as_bytes()).collect(),
+        Err(_) => body.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).collect(),
+    }
+}
+
+fn not_a_response(body: &[u8]) -> RequestError {
+    let why =
+        if body.is_empty() { "an empty body" } else { "a body that is not a JSON-RPC response to the request" };
+    RequestError::BadAnswer(why.to_owned())
 }
 
 /// Says that a line has landed, if it is a request.
