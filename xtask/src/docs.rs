@@ -65,7 +65,15 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         let text = page.form.page(&file, text).with_context(|| page.file)?;
         act(&file, &text).with_context(|| page.file)?;
     }
-    Ok(())
+    if words.is_empty() { write_hostile() } else { Ok(()) }
+}
+
+/// `docs/hostile.md` is what happens with every fault of the fake server. The test that compares it also writes it, so
+/// `--check` has nothing to add.
+fn write_hostile() -> anyhow::Result<()> {
+    let test = "live::hostile_table::every_hostile_behaviour_is_what_the_table_says";
+    let mut cargo = shell::cargo(&["test", "--quiet", "--package", "kitbag-cli", "--test", "it"]);
+    shell::run(cargo.args(["--", "--exact", test]).env("KITBAG_WRITE_DOCS", "1"))
 }
 
 impl Form {

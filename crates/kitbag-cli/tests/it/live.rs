@@ -22,6 +22,7 @@ mod execute;
 mod histories;
 mod hooks;
 mod hostile_catalog;
+mod hostile_table;
 mod http;
 mod http_auth;
 mod http_busy;

@@ -416,8 +416,11 @@ fn messages_in(body: &[u8]) -> Vec<&[u8]> {
 }
 
 fn not_a_response(body: &[u8]) -> RequestError {
-    let why =
-        if body.is_empty() { "an empty body" } else { "a body that is not a JSON-RPC response to the request" };
+    let why = if body.is_empty() {
+        "an empty body"
+    } else {
+        "a body that is not a JSON-RPC response to the request"
+    };
     RequestError::BadAnswer(why.to_owned())
 }
 

@@ -113,7 +113,7 @@ impl Modes<'_> {
 }
 
 /// Faults of a pipe and its process, which HTTP has nothing like.
-const PIPES_ONLY: &[&str] = &["s06", "s10", "s11", "s12", "s31"];
+const PIPES_ONLY: &[&str] = &["s04", "s06", "s10", "s11", "s12", "s13", "s31"];
 
 /// What can go wrong on this wire.
 fn entries(wire: Wire) -> Vec<&'static Entry> {
