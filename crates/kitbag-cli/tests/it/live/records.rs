@@ -98,6 +98,7 @@ enum Panics {
     HookAfter,
     Approver,
     Permit,
+    Revision,
     Status,
 }
 
@@ -129,12 +130,17 @@ impl Authorize for Bad {
             _ => Decision::Allow,
         }
     }
+
+    fn revision(&self) -> Option<u64> {
+        assert!(self.0 != Panics::Revision, "BOOM");
+        None
+    }
 }
 
 #[tokio::test]
 async fn f22_a_panic_costs_the_call_it_happened_in() {
-    use Panics::{Approver, HookAfter, HookBefore, Permit, Status, Tool, ToolBefore};
-    for panics in [Tool, ToolBefore, HookBefore, HookAfter, Approver, Permit, Status] {
+    use Panics::{Approver, HookAfter, HookBefore, Permit, Revision, Status, Tool, ToolBefore};
+    for panics in [Tool, ToolBefore, HookBefore, HookAfter, Approver, Permit, Revision, Status] {
         let farm = Farm::of("x", &[]);
         let greet = LocalTool::with_schema("greet", "Greets", json!({"type": "object"}), move |_, _| {
             assert!(panics != ToolBefore, "BOOM");
@@ -163,6 +169,8 @@ async fn f22_a_panic_costs_the_call_it_happened_in() {
         match panics {
             Status => assert_eq!((first(&done.unwrap()), &kinds[..]), ("hi", &[None][..])),
             Permit => assert_eq!(done.unwrap_err().kind, ErrorKind::NotFound),
+            // Whether the permit changed is then not known, and it is asked anew.
+            Revision => assert_eq!((first(&done.unwrap()), &kinds[..]), ("hello", &[None][..])),
             _ => {
                 let failure = done.unwrap_err();
                 assert_eq!(failure.kind, ErrorKind::Internal, "{panics:?}: {failure}");
