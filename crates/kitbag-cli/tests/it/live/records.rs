@@ -89,6 +89,28 @@ async fn f22_every_call_leaves_one_record_and_reaches_the_hooks() {
     farm.close(kit).await;
 }
 
+/// A secret stays one after its server is gone, or has been given another.
+#[tokio::test]
+async fn f71_records_hide_the_secrets_of_the_moment_of_their_call() {
+    let farm = Farm::new();
+    let with = |token: &str| farm.add_with("x", &[], &json!({"env": {"API_TOKEN": token}}));
+    with("correct-horse-battery");
+    let kit = farm.open(calm()).await;
+    kit.call("x/echo", r#"{"message":"it is correct-horse-battery"}"#).await.unwrap();
+    let is_hidden = || {
+        let arguments = &kit.recent_calls()[0].arguments;
+        assert_eq!(arguments, r#"{"message":"it is ***"}"#);
+    };
+    is_hidden();
+    with("another-one-altogether");
+    kit.reload().await.unwrap();
+    is_hidden();
+    farm.remove("x");
+    kit.reload().await.unwrap();
+    is_hidden();
+    farm.close(kit).await;
+}
+
 /// Where a program's own code panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Panics {
