@@ -107,10 +107,12 @@ async fn what_a_stream_says_about_waiting_is_bounded() {
         assert_eq!(events.take(&mut text.as_bytes()), Ok(None));
         scripted.posts.0.pause(events.retry(), 1)
     };
-    assert_eq!(pause("2000"), Duration::from_secs(2));
+    // Never sooner than was said, and a little later each time.
+    let near = |pause: Duration, told: Duration| told <= pause && pause <= told.mul_f64(1.25);
+    assert!(near(pause("2000"), Duration::from_secs(2)));
     assert_eq!(pause("86400000"), limits.restart_most);
     assert_eq!(pause(&"9".repeat(100)), limits.restart_most);
-    assert_eq!((pause("soon"), pause("-1")), (limits.resume, limits.resume));
+    assert!(near(pause("soon"), limits.resume) && near(pause("-1"), limits.resume));
     scripted.stop.cancel();
 }
 
