@@ -77,6 +77,26 @@ pub(crate) fn tell(context: &mut Context, faults: &[Fault]) {
     }
 }
 
+/// What may be told beside what an agent sees: of tools it does not see, nothing.
+pub(crate) fn beside(view: &View, faults: &[Fault]) -> Vec<Fault> {
+    let all = view.tools().iter().chain(view.shadowed());
+    let seen: HashMap<_, _> =
+        all.map(|shown| ((&shown.tool.server, shown.tool.name.as_str()), shown)).collect();
+    let told = |fault: &Fault| {
+        let (Some(server), Some(tool)) = (&fault.server, &fault.tool) else { return Some(fault.clone()) };
+        if view.snapshot().tool(server, tool.as_str()).is_none() {
+            return Some(fault.clone());
+        }
+        let shown = seen.get(&(server, tool.as_str()))?;
+        if fault.kind != FaultKind::TwinNames {
+            return Some(fault.clone());
+        }
+        // Its name is like that of another that is seen, not of any other.
+        view.notes_of(shown).into_iter().find(|note| note.kind == FaultKind::TwinNames)
+    };
+    faults.iter().filter_map(told).collect()
+}
+
 /// The tools that are at hand without any server, if they are asked for.
 pub(crate) fn demo(context: &Context, setup: &Setup) -> Vec<LocalTool> {
     if !context.global.demo {

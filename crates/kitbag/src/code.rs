@@ -82,7 +82,9 @@ struct State {
     closed: bool,
 }
 
-type Job = Box<dyn FnOnce() + Send>;
+/// What is done on a thread; what comes of it is told by what it gives.
+type Job = Box<dyn FnOnce() -> Tell + Send>;
+type Tell = Box<dyn FnOnce()>;
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// How far one piece of work is. Changed under the lock of the state.
@@ -126,12 +128,12 @@ impl Threads {
                 let _inside = runtime.enter();
                 let mut work = work;
                 let poll = || work.as_mut().poll(&mut Context::from_waker(&waker));
-                let polled = catch_unwind(AssertUnwindSafe(poll));
-                let _ = done.send(match polled {
+                let polled = match catch_unwind(AssertUnwindSafe(poll)) {
                     Ok(Poll::Ready(value)) => Ok(Ok(value)),
                     Ok(Poll::Pending) => Ok(Err(work)),
                     Err(payload) => Err(Trouble::panicked(&*payload)),
-                });
+                };
+                Box::new(move || drop(done.send(polled)))
             })?;
             work = match tokio::time::timeout(time, ended).await {
                 Ok(Ok(ended)) => match ended? {
@@ -155,14 +157,18 @@ impl Threads {
         let runtime = Handle::try_current().ok();
         let _waiting = self.begin(limits.code_threads, move || {
             let _inside = runtime.as_ref().map(Handle::enter);
-            let ran = catch_unwind(AssertUnwindSafe(work));
-            let _ = done.send(ran.map_err(|payload| Trouble::panicked(&*payload)));
+            let ran = catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Trouble::panicked(&*payload));
+            Box::new(move || drop(done.send(ran)))
         })?;
         let ended = ended.recv_timeout(limits.wait_code);
         ended.unwrap_or(Err(Trouble::Hung(limits.wait_code)))
     }
 
-    fn begin(&self, most: usize, job: impl FnOnce() + Send + 'static) -> Result<Waiting<'_>, Trouble> {
+    fn begin(
+        &self,
+        most: usize,
+        job: impl FnOnce() -> Tell + Send + 'static,
+    ) -> Result<Waiting<'_>, Trouble> {
         let shared = &self.0.0;
         let mut state = shared.lock();
         if most <= state.stuck {
@@ -217,16 +223,30 @@ impl Shared {
         state.threads -= 1;
         None
     }
+
+    /// Ends work that is as far as this. Says whether it was given up before.
+    fn end(&self, stage: &Mutex<Stage>, at: Stage) -> bool {
+        let mut state = self.lock();
+        let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_given_up = *stage == Stage::GivenUp;
+        if *stage == at {
+            state.stuck -= usize::from(is_given_up);
+            *stage = Stage::Ended;
+        }
+        is_given_up
+    }
 }
 
 fn serve(shared: &Shared) {
     while let Some((stage, job)) = shared.next() {
-        // What was given up is dropped by the job itself, which may panic as well.
-        let _ = catch_unwind(AssertUnwindSafe(job));
-        let mut state = shared.lock();
-        let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
-        state.stuck -= usize::from(*stage == Stage::GivenUp);
-        *stage = Stage::Ended;
+        let told = catch_unwind(AssertUnwindSafe(job));
+        // Ended before anybody hears of it: whoever does no longer waits, and nothing hangs for that.
+        let is_given_up = shared.end(&stage, Stage::Running);
+        // What was given up is dropped here, which may panic as well, or hang.
+        let _ = catch_unwind(AssertUnwindSafe(|| told.map(|tell| tell())));
+        if is_given_up {
+            shared.end(&stage, Stage::GivenUp);
+        }
     }
 }
 

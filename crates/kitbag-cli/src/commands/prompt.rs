@@ -59,7 +59,8 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let view = live::view(context, &kit, &user);
         let printed = view.and_then(|view| print(context, &kit, &view, args).map(|()| view));
         // A server that is away takes its tools along, never the prompt.
-        live::tell(context, &faults);
+        let told = printed.as_ref().map_or_else(|_| faults.clone(), |view| live::beside(view, &faults));
+        live::tell(context, &told);
         kit.close().await;
         printed.map(|view| live::unless_closed(&view, Exit::Done))
     })

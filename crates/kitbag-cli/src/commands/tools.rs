@@ -57,9 +57,8 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let listed = live::view(context, &kit, &user)
             .and_then(|view| Ok((list(context, &kit, &view, args, only.as_deref())?, view)));
-        if listed.is_ok() {
-            live::tell(context, &faults);
-        }
+        let told = listed.as_ref().map(|(_, view)| live::beside(view, &faults)).unwrap_or_default();
+        live::tell(context, &told);
         kit.close().await;
         let is_misread = |fault: &Fault| fault.stage == Stage::Config && fault.severity == Severity::Error;
         let (count, view) = listed?;
@@ -67,7 +66,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             &view,
             match count {
                 0 if faults.iter().any(is_misread) => Exit::Config,
-                0 if !faults.is_empty() => live::exit_of_away(&view),
+                0 if !told.is_empty() => live::exit_of_away(&view),
                 _ => Exit::Done,
             },
         ))

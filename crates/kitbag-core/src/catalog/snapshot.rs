@@ -177,8 +177,12 @@ impl Snapshot {
 
     /// The same without one server; none when it was not there. Its names stay taken.
     pub fn without(&self, server: &ServerName) -> Option<Self> {
-        self.parts.get(server)?;
-        let mut next = Self { version: self.version + 1, ..self.clone() };
+        let is_listed = self.parts.contains_key(server);
+        if !is_listed && !self.away.contains_key(server) && !self.stale.contains_key(server) {
+            return None;
+        }
+        // One without tools takes none away.
+        let mut next = Self { version: self.version + u64::from(is_listed), ..self.clone() };
         Arc::make_mut(&mut next.parts).remove(server);
         Arc::make_mut(&mut next.away).remove(server);
         Arc::make_mut(&mut next.stale).remove(server);

@@ -150,5 +150,5 @@ fn the_name_of_a_definition_that_cannot_be_read_is_cut() {
     let text = format!(r#"{{"name":"{}","inputSchema":{deep}}}"#, "n".repeat(1 << 20));
     let part = Part::parse(&server("a"), [text.as_str()], &Limits::default());
     assert_eq!(part.rejected[0].tool.as_ref().unwrap().len(), LONGEST_NAME);
-    assert_eq!(part.rejected[0].why, "is nested too deep");
+    assert_eq!(part.rejected[0].why, "it is nested too deep");
 }

@@ -1,5 +1,6 @@
 //! The commonest schemas, asked about a text without building its value: an object of properties that have a type and
-//! nothing else. It only ever says that a text is surely valid; everything else is for the validator.
+//! nothing else. It only ever says that a text is surely valid and has no key twice; everything else is for the
+//! validator.
 
 use std::fmt;
 
@@ -106,17 +107,18 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        let (mut seen, mut fits) = (0_u64, true);
+        let (mut seen, mut others, mut fits) = (0_u64, 0, true);
         while let Some(place) = map.next_key_seed(Place(self.0))? {
             let kind = match place {
-                // Of two with one name the later counts, for whoever reads it then.
+                // A key twice is refused, by whoever remembers the keys.
                 Some(place) if seen & (1 << place) != 0 => return Ok(false),
                 Some(place) => {
                     seen |= 1 << place;
                     self.0.properties[place].1
                 }
                 None => {
-                    fits &= self.0.others == Others::Allowed;
+                    others += 1;
+                    fits &= self.0.others == Others::Allowed && others == 1;
                     Kind::Any
                 }
             };
@@ -197,15 +199,22 @@ impl<'de> Visitor<'de> for Kind {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
-        while items.next_element_seed(Self::Any)?.is_some() {}
-        Ok(self.takes(&[Self::Array]))
+        let mut fits = self.takes(&[Self::Array]);
+        while let Some(item) = items.next_element_seed(Self::Any)? {
+            fits &= item;
+        }
+        Ok(fits)
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<bool, A::Error> {
+        let mut fits = self.takes(&[Self::Object]);
+        let mut count = 0;
         while fields.next_key_seed(Self::Any)?.is_some() {
-            fields.next_value_seed(Self::Any)?;
+            count += 1;
+            // Of two keys nobody knows here whether they are the same.
+            fits &= fields.next_value_seed(Self::Any)? && count == 1;
         }
-        Ok(self.takes(&[Self::Object]))
+        Ok(fits)
     }
 }
 
@@ -269,7 +278,27 @@ mod tests {
         check(r#"{"text": "a", "any": "\ud800"}"#, false);
         check("[]", false);
         check("", false);
+        check(r#"{"text": "a", "any": {"b": 1, "a": {}}}"#, false);
+        check(r#"{"text": "a", "any": {"b": [{"c": 1}]}}"#, true);
         check(&format!(r#"{{"text": "a", "any": {}{}}}"#, "[".repeat(200), "]".repeat(200)), false);
+    }
+
+    #[test]
+    fn f26_a_key_twice_is_never_surely_valid() {
+        let mut open = quick();
+        open["additionalProperties"] = true.into();
+        let open = Quick::of(&open).unwrap();
+        assert!(open.accepts(r#"{"text": "a", "x": 1}"#));
+        for text in [
+            r#"{"text": "a", "text": "b"}"#,
+            r#"{"text": "a", "\u0074ext": "b"}"#,
+            r#"{"text": "a", "x": 1, "x": 2}"#,
+            r#"{"text": "a", "any": {"x": 1, "x": 2}}"#,
+            r#"{"text": "a", "list": [[{"x": 1, "\u0078": 2}]]}"#,
+        ] {
+            assert!(!open.accepts(text), "{text}");
+            assert!(crate::schema::parse_unique(text).is_err(), "{text}");
+        }
     }
 
     fn value() -> impl Strategy<Value = Value> {

@@ -71,3 +71,14 @@ fn f22_code_that_hangs_costs_its_thread_until_it_ends() {
         assert_eq!(threads.run(&limits(), async { 1 }).await, Ok(1));
     });
 }
+
+#[tokio::test]
+async fn work_that_ended_is_never_taken_for_work_that_hangs() {
+    let threads = Threads::default();
+    let mut limits = Limits::default();
+    limits.code_threads = 1;
+    for count in 0..2_000 {
+        assert_eq!(threads.run(&limits, async move { count }).await, Ok(count));
+        assert_eq!(threads.run_now(&limits, move || count), Ok(count));
+    }
+}

@@ -158,7 +158,9 @@ impl Reason {
 
     /// The same with no more than so much of what the server said.
     pub(crate) fn cut(mut self, most: usize) -> Self {
-        self.root = cut(self.root, most);
+        // With the words before it.
+        let words = self.failed.unwrap_or(self.class.words()).len() + 2;
+        self.root = cut(self.root, most.saturating_sub(words));
         let mut below = self.source.as_deref_mut();
         while let Some(cause) = below {
             cause.text = cut(std::mem::take(&mut cause.text), most);

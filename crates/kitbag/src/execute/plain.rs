@@ -22,6 +22,10 @@ struct Plain {
 
 /// A result of nothing but texts; none where it is anything else.
 pub(super) fn plain(raw: &RawValue) -> Option<Converted> {
+    // A list could be read as the fields in their order.
+    if !raw.get().trim_start().starts_with('{') {
+        return None;
+    }
     let Plain { content, structured_content, is_error } = serde_json::from_str(raw.get()).ok()?;
     Some(Converted {
         content: content.into_iter().map(|text| text.0).collect(),
@@ -62,9 +66,9 @@ impl<'de> Visitor<'de> for Fields {
     }
 }
 
-/// The words of such a block; anything else is an error.
+/// The words of such a block; anything else is an error, an object that stands for a word too.
 #[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(field_identifier, rename_all = "lowercase")]
 enum Word {
     Type,
     Text,
@@ -94,6 +98,17 @@ mod tests {
         check(r#"{"structuredContent":{}}"#, false);
         check(r#"{"content":[],"isError":"no"}"#, false);
         check("null", false);
+    }
+
+    /// Whatever is plain says the same as the conversion that knows every shape.
+    #[test]
+    fn what_is_no_object_or_names_no_type_is_not_plain() {
+        check(r#"[[]]"#, false);
+        check(r#"[[{"type":"text","text":"a"}],null,true]"#, false);
+        check(r#"{"content":[{"type":{"text":null},"text":"a"}]}"#, false);
+        check(r#"{"content":[["text","a"]]}"#, false);
+        check(r#"{"content":[],"content":[]}"#, false);
+        check(r#"{"content":[],"isError":false,"isError":true}"#, false);
     }
 
     #[test]

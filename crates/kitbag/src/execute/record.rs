@@ -1,7 +1,7 @@
 //! What was called lately. Arguments lose their secrets and are cut before anyone reads them.
 
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::text::{MASK, Redactor, looks_secret, names_secret, redact_log, visible};
@@ -48,6 +48,8 @@ pub(crate) struct Records(Mutex<VecDeque<Taken>>);
 pub(crate) struct Taken {
     pub(crate) record: Record,
     pub(crate) arguments: Kept,
+    /// Hides the secrets its server had at that moment.
+    pub(crate) redactor: Redactor,
 }
 
 /// What is kept of the arguments of a call.
@@ -73,22 +75,29 @@ impl Kept {
 impl Records {
     /// Takes a call down. Cheap: secrets are looked for only when somebody reads.
     pub(crate) fn push(&self, taken: Taken) {
-        let mut records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut records = self.lock();
         if CALLS <= records.len() {
             records.pop_front();
         }
         records.push_back(taken);
     }
 
-    /// The last calls, oldest first; what hides the secrets of each server is applied to its arguments.
-    pub(crate) fn recent(&self, redactor: impl Fn(&ServerName) -> Redactor) -> Vec<Record> {
-        let records = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The last calls of a user, oldest first.
+    pub(crate) fn recent(&self, user: &UserId) -> Vec<Record> {
         let shown = |taken: &Taken| {
-            let redactor = taken.record.server.as_ref().map(&redactor).unwrap_or_default();
-            let arguments = taken.arguments.shown(&redactor);
+            let arguments = taken.arguments.shown(&taken.redactor);
             Record { arguments, ..taken.record.clone() }
         };
-        records.iter().map(shown).collect()
+        self.lock().iter().filter(|taken| taken.record.user == *user).map(shown).collect()
+    }
+
+    /// The last calls of everybody, without their arguments.
+    pub(crate) fn all(&self) -> Vec<Record> {
+        self.lock().iter().map(|taken| taken.record.clone()).collect()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Taken>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

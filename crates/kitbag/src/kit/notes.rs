@@ -7,6 +7,7 @@ use kitbag_core::catalog::{Snapshot, Tool};
 use kitbag_core::names::{ServerName, ToolName};
 use kitbag_core::schema::Problem;
 use kitbag_core::{Fault, FaultKind, Stage};
+use serde_json::Value;
 
 use super::Kitbag;
 use crate::roster::Now;
@@ -17,12 +18,12 @@ use crate::world::ServerStatus;
 pub(super) struct Mismatches(Mutex<BTreeMap<(ServerName, ToolName), String>>);
 
 impl Mismatches {
-    /// Takes note of one. What stood there is the caller's own and is not kept.
+    /// Takes note of one. What stood there is the caller's own and is not kept, nor are keys of it.
     pub(super) fn note(&self, tool: &Tool, problem: &Problem, most: usize) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (tool.server.clone(), tool.name.clone());
         if known.len() < most || known.contains_key(&key) {
-            known.insert(key, problem.path.clone());
+            known.insert(key, declared(&problem.path, tool.output.as_deref()).to_owned());
         }
     }
 
@@ -40,6 +41,26 @@ impl Mismatches {
         };
         known.iter().filter(|(pair, _)| is_there(pair)).map(note).collect()
     }
+}
+
+/// As much of a place in a result as the schema names itself: what follows may be a key that only its caller knows.
+fn declared<'p>(path: &'p str, mut schema: Option<&Value>) -> &'p str {
+    let mut end = 0;
+    while let Some(here) = schema.filter(|_| end < path.len()) {
+        let rest = &path[end..];
+        let next = rest.char_indices().skip(1).find(|(_, c)| matches!(c, '.' | '['));
+        let step = &rest[..next.map_or(rest.len(), |(at, _)| at)];
+        schema = match step.strip_prefix('[') {
+            Some(index) if index.starts_with(|c: char| c.is_ascii_digit()) => here.get("items"),
+            Some(_) => None,
+            None => here.get("properties").and_then(|all| all.get(step.trim_start_matches('.'))),
+        };
+        if schema.is_none() {
+            break;
+        }
+        end += step.len();
+    }
+    &path[..end]
 }
 
 impl Kitbag {
@@ -86,5 +107,42 @@ impl Kitbag {
         }
         rows.extend(now.world.others.iter().cloned());
         rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kitbag_core::Limits;
+    use kitbag_core::catalog::Part;
+    use kitbag_core::schema::Schema;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn f81_a_mismatch_tells_no_key_of_a_result() {
+        let number = json!({"type": "integer"});
+        let output = json!({"type": "object", "properties": {
+            "rows": {"type": "array", "items": {"properties": {"count": number}}},
+            "by": {"type": "object", "additionalProperties": number},
+        }});
+        let definition = json!({"name": "a", "inputSchema": {"type": "object"}, "outputSchema": output});
+        let limits = Limits::default();
+        let server = ServerName::parse("s").unwrap();
+        let part = Part::parse(&server, [definition.to_string().as_str()], &limits);
+        let tool = part.tools[0].clone();
+        let snapshot = Snapshot::default().with(part).unwrap();
+        let told = |result: &Value| {
+            let schema = Schema::compile(tool.output.as_ref().unwrap(), &limits).unwrap();
+            let mismatches = Mismatches::default();
+            mismatches.note(&tool, &schema.check(result)[0], 1);
+            mismatches.notes(&snapshot).remove(0).message
+        };
+        let said = told(&json!({"rows": [{"count": 1}, {"count": "x"}]}));
+        assert!(said.ends_with(" at rows[1].count"), "{said}");
+        for key in ["alice", "alice@example.com", "é.[0]"] {
+            let said = told(&json!({"by": {key: "x"}}));
+            assert!(said.ends_with(" at by"), "{said}");
+        }
     }
 }

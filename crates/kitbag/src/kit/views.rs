@@ -13,6 +13,7 @@ use tokio::sync::watch;
 
 use super::{Inner, Kitbag};
 use crate::code::Trouble;
+use crate::execute::guarded_now;
 use crate::roster::Now;
 use crate::world::{Permits, Within, World};
 
@@ -64,7 +65,7 @@ impl Inner {
     pub(super) fn own_view_or(&self) -> Result<Arc<View>, Trouble> {
         let now = self.roster.glance();
         // Before the view: what is kept must not be older than its revision says.
-        let revision = self.permit.revision();
+        let revision = self.revision();
         if let Some(made) = self.views.own.load().as_ref().filter(|made| made.holds(&now, revision)) {
             return Ok(made.view.clone());
         }
@@ -79,11 +80,16 @@ impl Inner {
         Ok(view)
     }
 
+    /// How often the permit changed; not known where it panics, as where it does not say.
+    fn revision(&self) -> Option<u64> {
+        guarded_now(|| self.permit.revision()).flatten()
+    }
+
     /// What the agent of a view sees at this moment; none where that is the view itself.
     pub(super) fn present(&self, view: &View, now: &Arc<Now>) -> Result<Option<Arc<View>>, Unseen> {
         let own = self.views.own.load();
         let own = own.as_ref().filter(|own| std::ptr::eq(&*own.view, view));
-        if own.is_some_and(|own| own.holds(now, self.permit.revision())) {
+        if own.is_some_and(|own| own.holds(now, self.revision())) {
             return Ok(None);
         }
         let present = self.view_in(now, view.user(), view.agent())?;
@@ -105,7 +111,7 @@ impl Inner {
         user: &UserId,
         agent: &AgentRules,
     ) -> Result<Arc<View>, Unseen> {
-        let revision = self.permit.revision();
+        let revision = self.revision();
         let before = self.views.get(user, agent);
         if let Some(made) = before.as_ref().filter(|made| made.holds(now, revision)) {
             return Ok(made.view.clone());

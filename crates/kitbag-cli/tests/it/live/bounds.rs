@@ -136,6 +136,7 @@ async fn f17_the_words_of_an_error_are_bounded() {
         );
         assert!(size.min(most) <= error.message.len() && error.message.len() <= size.min(most) + 64);
         assert!(error.for_model().len() <= size.min(most) + 256);
+        assert!(error.reason.is_none_or(|reason| reason.to_string().len() <= most + 64));
     }
     assert!(kit.on("x").status().error.is_none_or(|error| error.to_string().len() <= most));
     farm.close(kit).await;

@@ -89,6 +89,28 @@ async fn f22_every_call_leaves_one_record_and_reaches_the_hooks() {
     farm.close(kit).await;
 }
 
+/// A secret stays one after its server is gone, or has been given another.
+#[tokio::test]
+async fn f71_records_hide_the_secrets_of_the_moment_of_their_call() {
+    let farm = Farm::new();
+    let with = |token: &str| farm.add_with("x", &[], &json!({"env": {"API_TOKEN": token}}));
+    with("correct-horse-battery");
+    let kit = farm.open(calm()).await;
+    kit.call("x/echo", r#"{"message":"it is correct-horse-battery"}"#).await.unwrap();
+    let is_hidden = || {
+        let arguments = &kit.recent_calls()[0].arguments;
+        assert_eq!(arguments, r#"{"message":"it is ***"}"#);
+    };
+    is_hidden();
+    with("another-one-altogether");
+    kit.reload().await.unwrap();
+    is_hidden();
+    farm.remove("x");
+    kit.reload().await.unwrap();
+    is_hidden();
+    farm.close(kit).await;
+}
+
 /// Where a program's own code panics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Panics {
@@ -98,6 +120,7 @@ enum Panics {
     HookAfter,
     Approver,
     Permit,
+    Revision,
     Status,
 }
 
@@ -129,12 +152,17 @@ impl Authorize for Bad {
             _ => Decision::Allow,
         }
     }
+
+    fn revision(&self) -> Option<u64> {
+        assert!(self.0 != Panics::Revision, "BOOM");
+        None
+    }
 }
 
 #[tokio::test]
 async fn f22_a_panic_costs_the_call_it_happened_in() {
-    use Panics::{Approver, HookAfter, HookBefore, Permit, Status, Tool, ToolBefore};
-    for panics in [Tool, ToolBefore, HookBefore, HookAfter, Approver, Permit, Status] {
+    use Panics::{Approver, HookAfter, HookBefore, Permit, Revision, Status, Tool, ToolBefore};
+    for panics in [Tool, ToolBefore, HookBefore, HookAfter, Approver, Permit, Revision, Status] {
         let farm = Farm::of("x", &[]);
         let greet = LocalTool::with_schema("greet", "Greets", json!({"type": "object"}), move |_, _| {
             assert!(panics != ToolBefore, "BOOM");
@@ -163,6 +191,8 @@ async fn f22_a_panic_costs_the_call_it_happened_in() {
         match panics {
             Status => assert_eq!((first(&done.unwrap()), &kinds[..]), ("hi", &[None][..])),
             Permit => assert_eq!(done.unwrap_err().kind, ErrorKind::NotFound),
+            // Whether the permit changed is then not known, and it is asked anew.
+            Revision => assert_eq!((first(&done.unwrap()), &kinds[..]), ("hello", &[None][..])),
             _ => {
                 let failure = done.unwrap_err();
                 assert_eq!(failure.kind, ErrorKind::Internal, "{panics:?}: {failure}");

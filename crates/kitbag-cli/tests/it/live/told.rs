@@ -116,6 +116,22 @@ async fn f81_twin_names_are_told_everywhere() {
     farm.is_empty();
 }
 
+/// What is denied is not told either, neither as itself nor as what another is like.
+#[tokio::test]
+async fn f81_nothing_is_told_of_tools_an_agent_does_not_see() {
+    let farm = Farm::of("acme_", &["--fault", "c05:a"]);
+    farm.settings("[agents.some]\nallow = ['acme_/get-file']\n[agents.none]\nallow = ['acme_/nothing']\n");
+    let told = |args: &[&str]| farm.house.run(args).err;
+    assert!(told(&["tools"]).contains("looks like acme_/get"), "{}", told(&["tools"]));
+    for args in [["tools", "--agent", "some"], ["prompt", "--agent", "some"], ["tools", "--agent", "none"]] {
+        let told = told(&args);
+        assert!(!told.contains("looks like"), "{args:?}: {told}");
+    }
+    // A tool that is not seen makes no server unavailable.
+    farm.house.run(&["tools", "--agent", "none"]).exits(0);
+    farm.is_empty();
+}
+
 #[tokio::test]
 async fn f81_tools_left_out_are_told_everywhere() {
     let farm = Farm::of("x", &["--fault", "c06"]);

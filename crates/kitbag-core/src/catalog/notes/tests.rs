@@ -125,6 +125,15 @@ fn f81_a_stale_list_says_since_when_and_why() {
 }
 
 #[test]
+fn f81_nothing_is_told_of_a_server_that_is_gone_and_never_listed() {
+    let failed = Stale { since: None, why: Some("tools cannot be listed".to_owned()) };
+    let unlisted = Snapshot::default().with_stale(&server("s"), Some(failed)).unwrap();
+    let gone = unlisted.without(&server("s")).unwrap();
+    assert_eq!((gone.notes(&|_| None), gone.version()), (Vec::new(), unlisted.version()));
+    assert!(gone.without(&server("s")).is_none());
+}
+
+#[test]
 fn f78_a_cut_list_names_the_limit() {
     let mut cut = part("s", &[]);
     cut.truncated = Some(Cut::by("tools", "more than 40 tools"));

@@ -148,7 +148,8 @@ impl Link {
                 ErrorKind::ServerError
             }
         };
-        let reason = Some(Arc::new(error.into_reason().cleaned(&session.redactor)));
+        let reason = error.into_reason().cleaned(&session.redactor).cut(self.0.plan.limits.error);
+        let reason = Some(Arc::new(reason));
         CallError { code, reason, ..self.error(call, kind, message) }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
-use kitbag_core::text::visible;
+use kitbag_core::text::{Redactor, visible};
 use kitbag_core::{ErrorKind, UserId};
 use serde_json::{Map, Value};
 
@@ -22,6 +22,8 @@ pub(super) struct Entry<'a> {
     began: Instant,
     /// The call as far as it was understood.
     pub(super) outgoing: Outgoing,
+    /// Hides the secrets of its server; they may be others when somebody reads the record.
+    pub(super) redactor: Redactor,
     stage: Stage,
 }
 
@@ -39,7 +41,8 @@ impl<'a> Entry<'a> {
     pub(super) fn new(kit: &Kitbag, user: &UserId, call: &'a ToolCall<'a>) -> Self {
         let (tool, arguments, meta) = (String::new(), Map::new(), Map::new());
         let outgoing = Outgoing { user: user.clone(), server: None, tool, arguments, meta };
-        Self { kit: kit.clone(), call, began: Instant::now(), outgoing, stage: Stage::Open }
+        let (began, redactor) = (Instant::now(), Redactor::default());
+        Self { kit: kit.clone(), call, began, outgoing, redactor, stage: Stage::Open }
     }
 
     /// How long it has taken so far.
@@ -79,7 +82,8 @@ impl<'a> Entry<'a> {
         let (at, took, words) = (SystemTime::now(), self.began.elapsed(), String::new());
         let (user, server) = (user.clone(), server.clone());
         let record = Record { at, user, server, tool, arguments: words, kind, took };
-        self.kit.0.records.push(Taken { record, arguments: self.kept(arguments) });
+        let redactor = std::mem::take(&mut self.redactor);
+        self.kit.0.records.push(Taken { record, arguments: self.kept(arguments), redactor });
     }
 
     fn kept(&self, arguments: Map<String, Value>) -> Kept {

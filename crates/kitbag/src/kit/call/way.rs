@@ -54,6 +54,8 @@ impl Way<'_> {
         let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
         entry.outgoing.server = Some(server.clone());
         entry.outgoing.tool = tool.to_owned();
+        let given = judged.now.world.servers.get(server);
+        entry.redactor = given.map(|given| given.plan.redactor().clone()).unwrap_or_default();
         let done = self.pass(judged, &mut entry.outgoing).await;
         let mut done = done.map_err(|failure| failure.of(server, tool));
         if let Ok(result) = &mut done {
