@@ -1,7 +1,7 @@
-//! f22: a responder or rule that panics costs its call or its tool, and neither the conversation nor the view.
+//! f22: a responder or rule that panics (or, past every rule, hangs) costs its call or its tool, and neither the conversation nor the view.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
 use kitbag::catalog::Tool;
@@ -56,10 +56,8 @@ impl Responder for Bad {
 
 #[tokio::test]
 async fn f22_a_responder_that_panics_costs_its_call() {
-    for (era, panics) in [("legacy", Panics::Answer), ("legacy", Panics::Answers), ("legacy", Panics::Later)]
-        .into_iter()
-        .chain([("modern", Panics::Answer), ("modern", Panics::Answers), ("modern", Panics::Later)])
-    {
+    let everywhere = [Panics::Answer, Panics::Answers, Panics::Later];
+    for (era, panics) in ["legacy", "modern"].into_iter().flat_map(|era| everywhere.map(|at| (era, at))) {
         let farm = Farm::of("x", &["--era", era]);
         let kit = farm.open_with(Options { answers: ALL.to_vec(), ..farm.options(calm()) }).await;
         let view = kit.own_view();
@@ -83,6 +81,56 @@ async fn f22_a_responder_that_panics_costs_its_call() {
         assert_eq!(error.kind, ErrorKind::Internal, "{era} {panics:?}: {error}");
         assert!(error.message.contains(boom), "{era} {panics:?}: {error}");
         kit.lives("x").await;
+        farm.close(kit).await;
+    }
+}
+
+/// Never gives way in what it answers or in its answer, until the test lets go or has failed.
+struct Hanging(Hangs, Mutex<mpsc::Receiver<()>>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hangs {
+    Answers,
+    Answer,
+}
+
+impl Hanging {
+    fn hang(&self, here: Hangs) {
+        if self.0 == here {
+            let _ = self.1.lock().unwrap().recv_timeout(LONG);
+        }
+    }
+}
+
+impl Responder for Hanging {
+    fn answers(&self) -> &[Ask] {
+        self.hang(Hangs::Answers);
+        &ALL
+    }
+
+    fn answer(&self, _: Question) -> Answer<'_> {
+        self.hang(Hangs::Answer);
+        Box::pin(async { Err("no".to_owned()) })
+    }
+}
+
+#[tokio::test]
+async fn f22_a_responder_that_hangs_costs_its_call_past_every_rule_too() {
+    let mut limits = calm();
+    limits.wait_code = kitbag::Limits::default().faster(50).wait_code;
+    for hangs in [Hangs::Answer, Hangs::Answers] {
+        let farm = Farm::of("x", &[]);
+        let options = Options { answers: ALL.to_vec(), ..farm.options(limits.clone()) };
+        let kit = farm.open_with(options).await;
+        let (go_on, held) = mpsc::channel();
+        let responder: Arc<dyn Responder> = Arc::new(Hanging(hangs, Mutex::new(held)));
+        let arguments = raw(&json!({"what": "elicitation"}));
+        let call = Call { responder: Some(responder), ..Call::new("ask", &arguments) };
+        let error = kit.send(&ServerName::parse("x").unwrap(), call).await.unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Internal, "{hangs:?}: {error}");
+        assert!(error.message.contains("whoever answers its questions hangs"), "{hangs:?}: {error}");
+        kit.lives("x").await;
+        drop(go_on);
         farm.close(kit).await;
     }
 }
