@@ -41,7 +41,7 @@ pub(crate) use arguments::{Ready, Want, prepare};
 pub(crate) use convert::{Converted, convert, short};
 pub(crate) use guarded::{guarded_now, troubled};
 pub(crate) use record::{Kept, Records, Taken};
-pub(crate) use responder::Watched;
+pub(crate) use responder::{ANSWERER, Watched};
 pub(crate) use results::{Results, tool as read_result};
 
 /// The tool that reads the rest of a result.

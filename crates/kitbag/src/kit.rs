@@ -143,7 +143,8 @@ impl Kitbag {
         // What an earlier run left behind, if it was killed together with its guards.
         guard::sweep();
         let setup = Arc::new(setup);
-        let context = Arc::new(context(&setup, &options));
+        let threads = Threads::default();
+        let context = Arc::new(context(&setup, &options, &threads));
         let limits = options.limits.clone().unwrap_or_else(|| setup.limits.clone());
         let results = Results::new(&setup.folders.state, limits.clone().into());
         let read_on = crate::execute::read_result(&results);
@@ -169,7 +170,7 @@ impl Kitbag {
             mismatches: Mismatches::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
-            threads: Threads::default(),
+            threads,
             applying: Mutex::new(()),
             reading: tokio::sync::Mutex::new(()),
             tasks,
@@ -361,10 +362,13 @@ impl fmt::Debug for Kitbag {
 }
 
 /// What the links of a handle share at first.
-fn context(setup: &Setup, options: &Options) -> LinkContext {
+fn context(setup: &Setup, options: &Options, threads: &Threads) -> LinkContext {
     let other = setup.env().program("kitbag", setup.env().cwd());
-    let responder = options.responder.as_ref().map(|responder| responder.answers()).unwrap_or_default();
-    let answers: Vec<Ask> = options.answers.iter().chain(responder).copied().collect();
+    let limits = options.limits.as_ref().unwrap_or(&setup.limits);
+    let asked = |responder: Arc<dyn Responder>| threads.run_now(limits, move || responder.answers().to_vec());
+    // One that panics or hangs here does so in its calls too, and there it is told.
+    let responder = options.responder.clone().map(asked).and_then(Result::ok).unwrap_or_default();
+    let answers: Vec<Ask> = options.answers.iter().copied().chain(responder).collect();
     let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
     LinkContext::new(setup.env(), &setup.folders, launcher, Offers::of(&answers))
 }

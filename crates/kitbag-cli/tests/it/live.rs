@@ -33,6 +33,7 @@ mod http_reasons;
 mod http_sessions;
 mod http_tls;
 mod local_tools;
+mod panics;
 mod planted;
 mod present;
 mod reasons;

@@ -12,6 +12,8 @@ use crate::names::lookup::Found;
 use crate::names::{Form, ServerName};
 use crate::shape::View;
 
+mod long;
+
 fn files() -> Value {
     json!([
         {"name": "read", "description": "Reads a file", "inputSchema": {"type": "object",

@@ -91,7 +91,8 @@ impl<'a> Reader<'a> {
         if self.left == 0 || room == 0 {
             return Kinds::ALL;
         }
-        self.left -= 1;
+        // Every value of an `enum` is looked at, for every item of a list anew.
+        self.left = self.left.saturating_sub(1 + parts(object, "enum").len());
         let room = room - 1;
         let target = object.get("$ref").and_then(Value::as_str).map(|reference| local(self.root, reference));
         let mut kinds = match target {

@@ -15,6 +15,11 @@ fn on_one_thread(test: impl AsyncFn()) {
     one.block_on(test());
 }
 
+/// Blocks its thread until the test lets go, or so long that the test has failed.
+fn hang(until: &mpsc::Receiver<()>) {
+    let _ = until.recv_timeout(Duration::from_secs(30));
+}
+
 #[test]
 fn f22_code_that_gives_way_may_take_its_time() {
     on_one_thread(async || {
@@ -47,7 +52,7 @@ fn f22_code_that_waits_for_nothing_is_bounded_as_well() {
         Err::<(), _>(Trouble::Panicked("BOOM".to_owned()))
     );
     let (_end, ended) = mpsc::channel::<()>();
-    let done = threads.run_now(&limits(), move || ended.recv().unwrap_or_default());
+    let done = threads.run_now(&limits(), move || hang(&ended));
     assert_eq!(done, Err(Trouble::Hung(limits().wait_code)));
 }
 
@@ -59,7 +64,7 @@ fn f22_code_that_hangs_costs_its_thread_until_it_ends() {
         for _ in 0..2 {
             let (end, ended) = mpsc::channel::<()>();
             ends.push(end);
-            let done = threads.run(&limits(), async move { ended.recv().unwrap_or_default() }).await;
+            let done = threads.run(&limits(), async move { hang(&ended) }).await;
             assert_eq!(done, Err(Trouble::Hung(limits().wait_code)));
         }
         let refused = threads.run(&limits(), async {}).await;

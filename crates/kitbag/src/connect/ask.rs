@@ -2,7 +2,7 @@
 //! the folders it may look at. Refused unless somebody is there to answer.
 
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 
@@ -97,6 +97,14 @@ impl Offers {
         }
     }
 
+    fn has(self, ask: Ask) -> bool {
+        match ask {
+            Ask::Sampling => self.sampling,
+            Ask::Elicitation => self.elicitation,
+            Ask::Roots => self.roots,
+        }
+    }
+
     /// As the protocol's capabilities.
     pub(crate) fn json(self) -> &'static str {
         match (self.sampling, self.elicitation, self.roots) {
@@ -114,23 +122,48 @@ impl Offers {
 
 /// Who answers for one call, and for whom it is made.
 pub(crate) struct Asked {
-    pub(crate) responder: Arc<dyn Responder>,
+    responder: Arc<dyn Responder>,
+    offers: Offers,
+    person: usize,
     pub(crate) server: ServerName,
     pub(crate) tool: String,
     pub(crate) user: UserId,
 }
 
 impl Asked {
+    /// Asks the responder here, in the task of its call, for all that must be known of it later: whoever reads what a
+    /// server says runs no code of others. One that panics answers nothing.
+    pub(crate) fn new(
+        responder: &Arc<dyn Responder>,
+        server: &ServerName,
+        tool: &str,
+        user: &UserId,
+    ) -> Self {
+        let told = || (Offers::of(responder.answers()), responder.person());
+        let (offers, person) = catch_unwind(AssertUnwindSafe(told)).unwrap_or_default();
+        let (responder, server, tool) = (responder.clone(), server.clone(), tool.to_owned());
+        Self { responder, offers, person, server, tool, user: user.clone() }
+    }
+
+    /// What may be asked for.
+    pub(crate) fn offers(&self) -> Offers {
+        self.offers
+    }
+
+    pub(crate) fn answers(&self, ask: Ask) -> bool {
+        self.offers.has(ask)
+    }
+
     /// Whether both are answered for by the same person.
     pub(crate) fn is_same_person(&self, other: &Self) -> bool {
-        self.responder.person() == other.responder.person() && self.user == other.user
+        self.person == other.person && self.user == other.user
     }
 }
 
 /// Puts a question to whoever answers; the answer in the protocol's words, or why there is none.
-pub(crate) async fn put(responder: &dyn Responder, question: Question) -> Result<Box<RawValue>, String> {
+pub(crate) async fn put(asked: &Asked, question: Question) -> Result<Box<RawValue>, String> {
     let ask = question.ask;
-    if !responder.answers().contains(&ask) {
+    if !asked.answers(ask) {
         return Err(format!("{} is not offered", ask.as_str()));
     }
     // A link is for a person to open in a browser; anything but the web's own kind would be a trap.
@@ -138,7 +171,7 @@ pub(crate) async fn put(responder: &dyn Responder, question: Question) -> Result
         return Err("only http and https links are passed on".to_owned());
     }
     // Others' code: one that panics has no answer, and the call goes on.
-    let answer = AssertUnwindSafe(async { responder.answer(question).await }).catch_unwind().await;
+    let answer = AssertUnwindSafe(async { asked.responder.answer(question).await }).catch_unwind().await;
     match answer.unwrap_or_else(|_| Err("whoever answers panicked".to_owned())) {
         Err(_) if ask == Ask::Elicitation => {
             RawValue::from_string(r#"{"action":"decline"}"#.to_owned()).map_err(|error| error.to_string())
@@ -196,7 +229,7 @@ pub(crate) async fn answer_all(result: &RawValue, asked: &Asked) -> Result<Respo
         let params = request.params.unwrap_or(RawValue::NULL).to_owned();
         let (server, user) = (asked.server.clone(), asked.user.clone());
         let question = Question { server, user, tool: Some(asked.tool.clone()), ask, params };
-        let answer = put(&*asked.responder, question)
+        let answer = put(asked, question)
             .await
             .map_err(|why| format!("asks for {}, which was refused: {why}", ask.as_str()))?;
         responses.push(format!("{}:{}", super::wire::quoted(key), answer.get()));

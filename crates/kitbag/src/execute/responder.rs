@@ -5,14 +5,17 @@ use std::sync::{Arc, OnceLock};
 use kitbag_core::Limits;
 use tokio::sync::Notify;
 
-use super::guarded::guarded_now;
 use crate::code::{Threads, Trouble};
 use crate::connect::{Answer, Ask, Question, Responder};
+
+/// Whose trouble it is, in messages.
+pub(crate) const ANSWERER: &str = "whoever answers its questions";
 
 /// A responder that is watched.
 pub(crate) struct Watched {
     inner: Arc<dyn Responder>,
     answers: Vec<Ask>,
+    person: usize,
     threads: Threads,
     limits: Arc<Limits>,
     trouble: OnceLock<Trouble>,
@@ -20,10 +23,17 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    pub(crate) fn new(inner: &Arc<dyn Responder>, threads: &Threads, limits: &Arc<Limits>) -> Arc<Self> {
-        let answers = guarded_now(|| inner.answers().to_vec()).unwrap_or_default();
+    pub(crate) async fn new(
+        inner: &Arc<dyn Responder>,
+        threads: &Threads,
+        limits: &Arc<Limits>,
+    ) -> Result<Arc<Self>, Trouble> {
         let (inner, threads, limits) = (inner.clone(), threads.clone(), limits.clone());
-        Arc::new(Self { inner, answers, threads, limits, trouble: OnceLock::new(), told: Notify::new() })
+        let asked = inner.clone();
+        let (answers, person) =
+            threads.run(&limits, async move { (asked.answers().to_vec(), asked.person()) }).await?;
+        let (trouble, told) = (OnceLock::new(), Notify::new());
+        Ok(Arc::new(Self { inner, answers, person, threads, limits, trouble, told }))
     }
 
     /// Waits for something, unless the responder is in trouble before, or was when it came.
@@ -61,6 +71,6 @@ impl Responder for Watched {
     }
 
     fn person(&self) -> usize {
-        self.inner.person()
+        self.person
     }
 }

@@ -6,7 +6,7 @@ use kitbag_core::{ErrorKind, ServerName};
 use super::Kitbag;
 use super::views::WHOSE;
 use crate::connect::{Call, CallError, Reply};
-use crate::execute::{CallResult, Failure, ToolCall, troubled};
+use crate::execute::{ANSWERER, CallResult, Failure, ToolCall, Watched, troubled};
 
 mod entry;
 mod meaning;
@@ -44,19 +44,23 @@ impl Kitbag {
 
     /// Calls a tool by its server's own names, past every rule: what is below everything else.
     pub async fn send(&self, server: &ServerName, mut call: Call<'_>) -> Result<Reply, CallError> {
-        if call.responder.is_none() {
-            call.responder.clone_from(&self.0.options.responder);
-        }
-        match self.link(server) {
-            Some(link) => link.call(call).await,
-            None => Err(CallError {
-                kind: ErrorKind::NotFound,
-                server: server.clone(),
-                tool: call.tool.to_owned(),
-                message: "is not in use".to_owned(),
-                code: None,
-                reason: None,
-            }),
-        }
+        let tool = call.tool;
+        let failed = |kind, message| {
+            let (server, tool) = (server.clone(), tool.to_owned());
+            CallError { kind, server, tool, message, code: None, reason: None }
+        };
+        let Some(link) = self.link(server) else {
+            return Err(failed(ErrorKind::NotFound, "is not in use".to_owned()));
+        };
+        let Some(responder) = call.responder.take().or_else(|| self.0.options.responder.clone()) else {
+            return link.call(call).await;
+        };
+        let watched = async {
+            let watched = Watched::new(&responder, &self.0.threads, &self.0.now().world.limits).await?;
+            call.responder = Some(watched.clone());
+            watched.unless_troubled(link.call(call)).await
+        };
+        let done = watched.await;
+        done.unwrap_or_else(|trouble| Err(failed(ErrorKind::Internal, format!("{ANSWERER} {trouble}"))))
     }
 }

@@ -243,10 +243,11 @@ enum Hangs {
 struct Hanging(Hangs, Mutex<std::sync::mpsc::Receiver<()>>);
 
 impl Hanging {
-    /// Blocks the thread it is called on, as an endless loop does, until the test lets go.
+    /// Blocks the thread it is called on, as an endless loop does, until the test lets go, or has failed: the thread
+    /// may be the test's own.
     fn hang(&self, here: Hangs) {
         if self.0 == here {
-            let _ = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).recv();
+            let _ = self.1.lock().unwrap_or_else(std::sync::PoisonError::into_inner).recv_timeout(LONG);
         }
     }
 }

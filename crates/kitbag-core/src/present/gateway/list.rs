@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::tools::{list_names, named, shown_text};
+use crate::present::find::Words;
 use crate::present::signatures::inline::cut;
 use crate::present::signatures::kind::{Detail, kind};
 use crate::present::signatures::params::params;
@@ -37,9 +38,9 @@ pub struct Listing {
 /// last one.
 pub fn list(view: &View, server: &str, query: Option<&str>, page: usize) -> Listing {
     let all = named(view, server);
-    let words: Vec<String> = query.unwrap_or_default().split_whitespace().map(str::to_lowercase).collect();
+    let words = Words::of(query.unwrap_or_default());
     let fitting: Vec<(&str, &Arc<Shown>)> =
-        all.iter().filter(|(label, shown)| fits(label, shown, &words)).copied().collect();
+        all.iter().filter(|(label, shown)| words.fit(label, shown)).copied().collect();
     let mut pages: Vec<Vec<Value>> = vec![Vec::new()];
     let mut room = PAGE;
     for (label, shown) in &fitting {
@@ -59,12 +60,6 @@ pub fn list(view: &View, server: &str, query: Option<&str>, page: usize) -> List
     let tools = pages.swap_remove(page - 1);
     let note = note(view, server, query, &all, (tools.len(), total, page, count));
     Listing { tools: Value::Array(tools), total, page, pages: count, note }
-}
-
-fn fits(label: &str, shown: &Shown, words: &[String]) -> bool {
-    let text =
-        format!("{label}\n{}\n{}\n{}", shown.name, shown.tool.name, shown.tool.description).to_lowercase();
-    words.iter().all(|word| text.contains(word.as_str()))
 }
 
 fn entry(label: &str, shown: &Shown) -> Value {

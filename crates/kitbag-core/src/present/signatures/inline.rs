@@ -57,8 +57,9 @@ pub(crate) fn sentence(text: &str, most: usize) -> String {
 /// Whether the mark at this place ends a sentence: blank or nothing after it, and no abbreviation before it.
 fn ends(line: &str, at: usize) -> bool {
     let after = line[at + 1..].chars().next();
-    let before = line[..at].rsplit([' ', '(']).next().unwrap_or_default();
-    after.is_none_or(char::is_whitespace) && !matches!(before, "e.g" | "i.e" | "etc" | "vs" | "approx")
+    // Looked at for one mark at most that is no abbreviation's: a text of nothing but marks is not read once for each.
+    let before = || line[..at].rsplit([' ', '(']).next().unwrap_or_default();
+    after.is_none_or(char::is_whitespace) && !matches!(before(), "e.g" | "i.e" | "etc" | "vs" | "approx")
 }
 
 /// At most about so many bytes, cut at a word if one ends near.

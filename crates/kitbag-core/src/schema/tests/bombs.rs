@@ -255,3 +255,36 @@ fn t25_reading_without_compiling_is_bounded() {
         assert_eq!(found, (false, None, true));
     });
 }
+
+/// A model's arguments times a server's schema.
+#[test]
+fn f4_arguments_of_a_megabyte_are_read_in_time() {
+    let numbers = |count: usize| (0..count).map(Value::from).collect::<Vec<_>>();
+    let branches = |count: u32| -> Vec<Value> {
+        (0..count).map(|least| json!({"type": "integer", "minimum": 1_000_000 + least})).collect()
+    };
+    let words: Vec<String> = (0..3_000).map(|number| format!("w{number}")).collect();
+    for (what, items) in [
+        ("choices", json!({"items": {"anyOf": branches(500)}})),
+        ("one of", json!({"items": {"oneOf": branches(500)}})),
+        ("enum", json!({"items": {"enum": words}})),
+        ("unique", json!({"uniqueItems": true})),
+    ] {
+        let mut list = items;
+        list["type"] = "array".into();
+        let raw = json!({"type": "object", "properties": {"a": list}});
+        let schema = compile(what, raw.clone()).unwrap();
+        let texts: Vec<Value> = numbers(100_000).iter().map(|number| number.to_string().into()).collect();
+        for given in [numbers(100_000), texts] {
+            let (schema, raw) = (schema.clone(), raw.clone());
+            within(what, move || {
+                let text = json!({"a": given}).to_string();
+                let mut given = parse_unique(&text).unwrap();
+                schema.check(&given);
+                schema.accepts_text(&text);
+                crate::schema::coerce(&raw, &mut given);
+                crate::schema::read_text(&raw, &text);
+            });
+        }
+    }
+}

@@ -42,3 +42,17 @@ fn distances() {
     let wide = "İ".repeat(200);
     assert_eq!(Asked::new(&wide).distance(&wide), Some(0));
 }
+
+#[test]
+fn f4_of_a_word_of_a_megabyte_only_the_beginning_is_compared() {
+    let work = || {
+        let (word, other) = ("ab".repeat(1 << 19), "ba".repeat(1 << 19));
+        let near = all_nearest(&word, (0..1_000).map(|_| other.as_str()));
+        (near.len(), Asked::new(&word).folded.len())
+    };
+    // On a thread of its own, so that one without end fails instead of hanging.
+    let (done, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || done.send(work()));
+    let found = ended.recv_timeout(std::time::Duration::from_secs(10)).unwrap();
+    assert_eq!(found, (1_000, LONGEST));
+}

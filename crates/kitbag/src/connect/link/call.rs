@@ -99,13 +99,12 @@ impl Link {
         let began = Instant::now();
         let plan = &self.0.plan;
         let clocks = call.timeout.map_or(plan.clocks, |timeout| plan.clocks.for_call(timeout, &plan.limits));
-        let asked = call.responder.as_ref().map(|responder| {
-            let (responder, server) = (responder.clone(), plan.spec.name.clone());
-            Arc::new(Asked { responder, server, tool: call.tool.to_owned(), user: call.user.clone() })
-        });
+        let asked = call
+            .responder
+            .as_ref()
+            .map(|responder| Arc::new(Asked::new(responder, &plan.spec.name, call.tool, &call.user)));
         let end = began + clocks.total.time;
-        let offers = call.responder.as_ref().map(|responder| Offers::of(responder.answers()));
-        let offers = offers.unwrap_or_default();
+        let offers = asked.as_ref().map(|asked| asked.offers()).unwrap_or_default();
         let (from, unsent, lost) = (began, 0, 0);
         let mut trip = Trip { link: self, call: &call, asked, offers, clocks, end, from, unsent, lost };
         let _permit = trip.gate().await?;

@@ -21,7 +21,7 @@ impl Peer {
             Waiting::Nobody => return refuse(""),
             Waiting::Several => return refuse(" while several callers wait"),
         };
-        if !asked.responder.answers().contains(&ask) {
+        if !asked.answers(ask) {
             return refuse("");
         }
         if self.0.limits.questions <= self.0.questions.fetch_add(1, Ordering::Relaxed) {
@@ -36,7 +36,7 @@ impl Peer {
         let (peer, id) = (self.clone(), id.to_owned());
         self.0.tasks.spawn(async move {
             let answer = tokio::select! {
-                answer = ask::put(&*asked.responder, question) => answer,
+                answer = ask::put(&asked, question) => answer,
                 () = peer.0.stop.cancelled() => return,
                 // Whoever asked is no longer waiting.
                 () = peer.ended(&calls) => Err("the call is over".to_owned()),

@@ -12,10 +12,11 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::super::Inner;
 use super::entry::Entry;
 use super::meaning::{Judged, not_found};
+use crate::code::Trouble;
 use crate::connect::{Call, Link, Reply, Responder};
 use crate::execute::{
-    Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size, ToolCall, Want,
-    Watched, convert, prepare, short, troubled,
+    ANSWERER, Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size,
+    ToolCall, Want, Watched, convert, prepare, short, troubled,
 };
 use crate::local::{self, Caller};
 use crate::roster::{Now, Phase};
@@ -212,7 +213,11 @@ impl Way<'_> {
         options.say(|| Status::Executing { server: server.to_string(), tool: outgoing.tool.clone() });
         let responder = options.responder.as_ref().or(self.kit.options.responder.as_ref());
         let limits = &judged.now.world.limits;
-        let responder = responder.map(|responder| Watched::new(responder, &self.kit.threads, limits));
+        let hurt = |trouble: Trouble| troubled(ANSWERER, &trouble);
+        let responder = match responder {
+            Some(responder) => Some(Watched::new(responder, &self.kit.threads, limits).await.map_err(hurt)?),
+            None => None,
+        };
         loop {
             let call = Call {
                 meta: meta.as_deref(),
@@ -224,10 +229,7 @@ impl Way<'_> {
                 ..Call::new(&outgoing.tool, arguments)
             };
             let answer = match &responder {
-                Some(responder) => responder
-                    .unless_troubled(link.call(call))
-                    .await
-                    .map_err(|trouble| troubled("whoever answers its questions", &trouble))?,
+                Some(responder) => responder.unless_troubled(link.call(call)).await.map_err(hurt)?,
                 None => link.call(call).await,
             };
             let error = match answer {
