@@ -32,7 +32,7 @@ pub(crate) enum Trouble {
     Panicked(String),
     /// It did not give way for this long.
     Hung(Duration),
-    /// All threads for such code hang in it.
+    /// It was not run: all threads for such code are taken by others.
     Refused(usize),
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for Trouble {
             Self::Panicked(words) => write!(f, "panicked: {words}"),
             Self::Hung(time) => write!(f, "hangs: it has not given way for {}", Seconds(*time)),
             Self::Refused(threads) => {
-                write!(f, "is not run: all {threads} threads for the program's own code hang in it")
+                write!(f, "is not run: all {threads} threads for the program's own code are taken")
             }
         }
     }
@@ -99,6 +99,16 @@ enum Stage {
 /// Somebody waits for a piece of work; it is given up when they no longer do.
 struct Waiting<'a>(&'a Shared, Arc<Mutex<Stage>>);
 
+impl Waiting<'_> {
+    /// Why nothing came of it within its time: it hangs, or never got a thread.
+    fn trouble(&self, limits: &Limits) -> Trouble {
+        match *self.1.lock().unwrap_or_else(PoisonError::into_inner) {
+            Stage::Waiting => Trouble::Refused(limits.code_threads),
+            Stage::Running | Stage::Ended | Stage::GivenUp => Trouble::Hung(limits.wait_code),
+        }
+    }
+}
+
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
@@ -124,7 +134,7 @@ impl Threads {
         loop {
             let (done, ended) = oneshot::channel();
             let (waker, runtime) = (Waker::from(woken.clone()), Handle::current());
-            let _waiting = self.begin(most, move || {
+            let waiting = self.begin(most, move || {
                 let _inside = runtime.enter();
                 let mut work = work;
                 let poll = || work.as_mut().poll(&mut Context::from_waker(&waker));
@@ -141,7 +151,7 @@ impl Threads {
                     Err(work) => work,
                 },
                 Ok(Err(_)) => return Err(Trouble::Panicked("while it was dropped".to_owned())),
-                Err(_) => return Err(Trouble::Hung(time)),
+                Err(_) => return Err(waiting.trouble(limits)),
             };
             woken.0.notified().await;
         }
@@ -155,13 +165,13 @@ impl Threads {
     ) -> Result<T, Trouble> {
         let (done, ended) = mpsc::sync_channel(1);
         let runtime = Handle::try_current().ok();
-        let _waiting = self.begin(limits.code_threads, move || {
+        let waiting = self.begin(limits.code_threads, move || {
             let _inside = runtime.as_ref().map(Handle::enter);
             let ran = catch_unwind(AssertUnwindSafe(work)).map_err(|payload| Trouble::panicked(&*payload));
             Box::new(move || drop(done.send(ran)))
         })?;
         let ended = ended.recv_timeout(limits.wait_code);
-        ended.unwrap_or(Err(Trouble::Hung(limits.wait_code)))
+        ended.unwrap_or_else(|_| Err(waiting.trouble(limits)))
     }
 
     fn begin(
@@ -202,12 +212,13 @@ impl Shared {
         let mut state = self.lock();
         loop {
             while let Some((stage, job)) = state.jobs.pop_front() {
-                let mut at = stage.lock().unwrap_or_else(PoisonError::into_inner);
-                if *at == Stage::Waiting {
-                    *at = Stage::Running;
-                    drop(at);
+                if started(&stage) {
                     return Some((stage, job));
                 }
+                // Dropping it runs code of others, which may panic, or come back here.
+                drop(state);
+                let _ = catch_unwind(AssertUnwindSafe(|| drop(job)));
+                state = self.lock();
             }
             if state.closed {
                 break;
@@ -235,6 +246,16 @@ impl Shared {
         }
         is_given_up
     }
+}
+
+/// Starts a piece of work, unless it was given up.
+fn started(stage: &Mutex<Stage>) -> bool {
+    let mut stage = stage.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_waiting = *stage == Stage::Waiting;
+    if is_waiting {
+        *stage = Stage::Running;
+    }
+    is_waiting
 }
 
 fn serve(shared: &Shared) {

@@ -87,3 +87,27 @@ async fn work_that_ended_is_never_taken_for_work_that_hangs() {
         assert_eq!(threads.run_now(&limits, move || count), Ok(count));
     }
 }
+
+#[test]
+fn work_that_got_no_thread_is_not_said_to_hang() {
+    let threads = Threads::default();
+    let mut limits = limits();
+    limits.code_threads = 1;
+    let (end, ended) = mpsc::channel::<()>();
+    let (begin, began) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        let patient = Limits { wait_code: Duration::from_secs(30), ..limits.clone() };
+        let threads = &threads;
+        let first = scope.spawn(move || {
+            threads.run_now(&patient, move || {
+                let _ = begin.send(());
+                hang(&ended);
+            })
+        });
+        began.recv_timeout(Duration::from_secs(30)).unwrap();
+        assert_eq!(threads.run_now(&limits, || 1), Err(Trouble::Refused(1)));
+        drop(end);
+        assert_eq!(first.join().unwrap(), Ok(()));
+    });
+    assert_eq!(threads.run_now(&limits, || 1), Ok(1));
+}
