@@ -96,7 +96,8 @@ fn work_that_got_no_thread_is_not_said_to_hang() {
     let (end, ended) = mpsc::channel::<()>();
     let (begin, began) = mpsc::channel::<()>();
     std::thread::scope(|scope| {
-        let patient = Limits { wait_code: Duration::from_secs(30), ..limits.clone() };
+        let mut patient = limits.clone();
+        patient.wait_code = Duration::from_secs(30);
         let threads = &threads;
         let first = scope.spawn(move || {
             threads.run_now(&patient, move || {
