@@ -147,8 +147,7 @@ impl Link {
                 ErrorKind::ServerError
             }
         };
-        let reason = error.into_reason().cleaned(&session.redactor).cut(self.0.plan.limits.error);
-        let reason = Some(Arc::new(reason));
+        let reason = Some(Arc::new(self.0.plan.told(error.into_reason())));
         CallError { code, reason, ..self.error(call, kind, message) }
     }
 
