@@ -10,16 +10,14 @@ pub mod signatures;
 pub mod text;
 
 #[cfg(test)]
-mod fixture;
-#[cfg(test)]
 mod tests;
 
 pub use find::find;
-pub use presentation::{Audience, Presentation, Scene};
+pub use presentation::{AgentServers, PresentOptions, Presentation};
 
-/// One thing a model wants, and how it is to be answered.
+/// One tool call, or text, in a model's reply, with the id it is to be answered by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct ModelRequest {
     /// What the model calls this call, if it does. A call that cannot be understood has one, too: providers
     /// want every call answered by its id.
     pub id: Option<String>,
@@ -29,14 +27,14 @@ pub struct Asked {
     pub intent: Intent,
 }
 
-impl Asked {
+impl ModelRequest {
     /// What is no call.
     pub(crate) fn besides(intent: Intent) -> Self {
         Self { id: None, tool: String::new(), intent }
     }
 }
 
-/// What a model wants by its reply.
+/// What a model asks for: call a tool, list or find tools, or say something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Intent {
     /// To call a tool.

@@ -10,30 +10,36 @@ use serde_json::Value;
 
 mod coerce;
 mod copy;
+mod exact;
 mod example;
+pub(crate) mod flat;
 mod graph;
-mod keyword;
+pub(crate) mod keyword;
 mod kinds;
+pub(crate) mod merge;
 mod neutral;
 mod pattern;
 mod problem;
 mod quick;
 pub(crate) mod refs;
-mod unique;
+pub(crate) mod tree;
 
 #[cfg(test)]
 mod tests;
 
-pub use coerce::{Coercion, coerce, read_property, read_text};
+pub use coerce::{Coercion, coerce, read_item, read_property, read_text};
 use copy::{Copy, shown};
-pub use example::example;
+pub use exact::{ExactJson, parse_unique};
+pub use example::{example, filled_example};
 use graph::{Effort, Graph, Survey};
+#[cfg(feature = "present")]
+pub(crate) use kinds::may_be_null;
 pub use kinds::property;
 pub use neutral::neutral_schema;
 pub use problem::Problem;
+#[cfg(feature = "present")]
 pub(crate) use problem::kind_of;
 use quick::Quick;
-pub use unique::parse_unique;
 
 use crate::model::Limits;
 
@@ -99,6 +105,10 @@ impl SchemaError {
         Self::Missing { reference: shown(reference) }
     }
 
+    pub(crate) fn not_a_schema(at: &str) -> Self {
+        Self::invalid(at, "is not a schema")
+    }
+
     pub(crate) fn invalid(at: &str, why: &str) -> Self {
         Self::Invalid { at: shown(at), why: shown(why) }
     }
@@ -118,7 +128,7 @@ pub struct Schema {
 impl Schema {
     /// Compiles a schema of any draft; 2020-12 where it names none that is known.
     pub fn compile(raw: &Value, limits: &Limits) -> Result<Self, SchemaError> {
-        measure(raw, limits)?;
+        tree::measure(raw, limits)?;
         let (survey, graph) = Survey::of(raw, limits)?;
         let Copy { schema: copy, mut notes, places } = copy::copy(raw, &survey)?;
         let validator = match Draft::Draft202012.detect(raw) {
@@ -163,42 +173,6 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// Size and depth of a schema, before anything that recurses or costs.
-fn measure(raw: &Value, limits: &Limits) -> Result<(), SchemaError> {
-    let (mut nodes, mut bytes) = (0, 0);
-    let mut open = vec![(raw, 0)];
-    while let Some((value, depth)) = open.pop() {
-        nodes += 1;
-        let inside = match value {
-            Value::String(text) => {
-                bytes += text.len();
-                0
-            }
-            Value::Array(list) => list.len(),
-            Value::Object(object) => object.len(),
-            _ => 0,
-        };
-        if limits.schema_nodes < nodes + inside {
-            return Err(SchemaError::Large { limit: limits.schema_nodes });
-        }
-        if limits.schema_depth < depth {
-            return Err(SchemaError::Deep { limit: limits.schema_depth });
-        }
-        match value {
-            Value::Array(list) => open.extend(list.iter().map(|inner| (inner, depth + 1))),
-            Value::Object(object) => open.extend(object.iter().map(|(key, inner)| {
-                bytes += key.len();
-                (inner, depth + 1)
-            })),
-            _ => {}
-        }
-        if limits.schema_bytes < bytes {
-            return Err(SchemaError::Long { limit: limits.schema_bytes });
-        }
-    }
-    Ok(())
-}
-
 /// What the compiler says against a copy: the place is one of the copy.
 #[derive(Clone)]
 struct Refused {
@@ -234,22 +208,14 @@ fn build(copy: &Value, draft: Draft) -> Result<Validator, Refused> {
 
 /// The draft that a schema is really written for, by keywords that 2020-12 reads differently.
 fn older(copy: &Value) -> Option<(Draft, &'static str)> {
-    let mut open = vec![copy];
     let mut found = None;
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(object) => {
-                let flag = |key: &str| object.get(key).is_some_and(Value::is_boolean);
-                if flag("exclusiveMinimum") || flag("exclusiveMaximum") {
-                    return Some((Draft::Draft4, "draft 4"));
-                }
-                if object.get("items").is_some_and(Value::is_array) {
-                    found = Some((Draft::Draft7, "draft 7"));
-                }
-                open.extend(object.values());
-            }
-            Value::Array(list) => open.extend(list),
-            _ => {}
+    for object in copy.as_object().into_iter().flat_map(tree::schemas) {
+        let flag = |key: &str| object.get(key).is_some_and(Value::is_boolean);
+        if flag("exclusiveMinimum") || flag("exclusiveMaximum") {
+            return Some((Draft::Draft4, "draft 4"));
+        }
+        if object.get("items").is_some_and(Value::is_array) {
+            found = Some((Draft::Draft7, "draft 7"));
         }
     }
     found

@@ -1,7 +1,7 @@
 //! Tools by words.
 
 use super::signatures::signature;
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 
 /// The most that are told at once.
 const MOST: usize = 20;
@@ -24,7 +24,7 @@ impl Words {
     }
 
     /// Whether a tool has them all, in its names or description or in what else it is called.
-    pub(super) fn fit(&self, label: &str, shown: &Shown) -> bool {
+    pub(super) fn fit(&self, label: &str, shown: &ViewTool) -> bool {
         let tool = &shown.tool;
         let text = format!("{label}\n{}\n{}\n{}", shown.name, tool.name, tool.description).to_lowercase();
         self.0.iter().all(|word| text.contains(word.as_str()))

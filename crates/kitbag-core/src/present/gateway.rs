@@ -7,7 +7,7 @@
 
 use serde_json::{Value, json};
 
-use crate::catalog::Away;
+use crate::catalog::Unreachable;
 use crate::model::Transport;
 use crate::names::{ServerName, ShownName};
 use crate::shape::View;
@@ -24,12 +24,12 @@ pub use decode::decode;
 pub use list::{Listing, list};
 pub use tools::find;
 
-pub use outcome::{Flag, Status, Typed, outcome};
+pub use outcome::{ErrorFlag, GatewayOutcome, outcome};
 pub(super) use tools::loosely;
 
 /// A server that gets a gateway.
 #[derive(Clone, Copy, Debug)]
-pub struct Server<'a> {
+pub struct GatewayServer<'a> {
     /// Its name.
     pub name: &'a ServerName,
     /// How it is spoken to.
@@ -40,7 +40,7 @@ pub struct Server<'a> {
 
 /// The one tool of a server.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Definition {
+pub struct GatewayDefinition {
     /// What a model calls it.
     pub name: ShownName,
     /// Whose gateway it is.
@@ -51,10 +51,10 @@ pub struct Definition {
     pub input: Value,
     /// Why the server cannot be reached now, if that is so. No part of the definition a model reads: that
     /// stays the same while a server comes and goes.
-    pub unavailable: Option<Away>,
+    pub unavailable: Option<Unreachable>,
 }
 
-impl Definition {
+impl GatewayDefinition {
     /// The definition as MCP writes tools.
     pub fn to_value(&self) -> Value {
         json!({"name": self.name.as_str(), "description": self.description, "inputSchema": self.input})
@@ -63,8 +63,8 @@ impl Definition {
 
 /// One definition a server, in the order given. A server whose tools are all kept from this view has none; one
 /// whose tools are not known yet, or that is away, has one.
-pub fn definitions(view: &View, servers: &[Server<'_>]) -> Vec<Definition> {
-    let define = |server: &Server<'_>| {
+pub fn definitions(view: &View, servers: &[GatewayServer<'_>]) -> Vec<GatewayDefinition> {
+    let define = |server: &GatewayServer<'_>| {
         let name = view.snapshot().names().gateways().get(server.name)?.clone();
         let is_known = view.snapshot().part(server.name).is_some_and(|part| !part.tools.is_empty());
         if (is_known || view.is_narrowed()) && tools::of(view, server.name.as_str()).next().is_none() {
@@ -72,12 +72,12 @@ pub fn definitions(view: &View, servers: &[Server<'_>]) -> Vec<Definition> {
         }
         let unavailable = view.snapshot().away(server.name).cloned();
         let (description, server) = (describe(server), server.name.clone());
-        Some(Definition { name, server, description, input: input(), unavailable })
+        Some(GatewayDefinition { name, server, description, input: input(), unavailable })
     };
     servers.iter().filter_map(define).collect()
 }
 
-fn describe(server: &Server<'_>) -> String {
+fn describe(server: &GatewayServer<'_>) -> String {
     match server.description.map(str::trim) {
         Some(text) if !text.is_empty() => text.to_owned(),
         _ => {

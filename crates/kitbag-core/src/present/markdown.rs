@@ -4,7 +4,7 @@
 //! whatever it contains, the headings, items and rules of the text are ours.
 
 use crate::names::ServerName;
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 
 mod group;
 mod lines;
@@ -41,7 +41,7 @@ pub enum Examples {
 
 /// How the text is written.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct MarkdownOptions {
     /// Under which headings tools stand.
     pub grouping: Grouping,
     /// Which examples are shown.
@@ -51,24 +51,24 @@ pub struct Options {
 }
 
 /// The text about the tools of servers; empty when there is nothing to tell. Equal views give equal bytes.
-pub fn markdown(view: &View, options: &Options) -> String {
-    let is_mcp = |shown: &&Shown| Some(&shown.tool.server) != options.local.as_ref();
+pub fn markdown(view: &View, options: &MarkdownOptions) -> String {
+    let is_mcp = |shown: &&ViewTool| Some(&shown.tool.server) != options.local.as_ref();
     of_servers(&view.tools().iter().map(|shown| &**shown).filter(is_mcp).collect::<Vec<_>>(), options)
 }
 
 /// A text about all of these tools: those of servers, then those that stand under the program's own name.
 pub(super) fn of<'a>(
-    tools: impl Iterator<Item = &'a Shown>,
+    tools: impl Iterator<Item = &'a ViewTool>,
     local: Option<&ServerName>,
-    options: &Options,
+    options: &MarkdownOptions,
 ) -> String {
-    let (own, theirs): (Vec<&Shown>, Vec<&Shown>) =
+    let (own, theirs): (Vec<&ViewTool>, Vec<&ViewTool>) =
         tools.partition(|shown| Some(&shown.tool.server) == local);
     let texts = [of_servers(&theirs, options), of_program(&own, options)];
     texts.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
 }
 
-fn of_servers(tools: &[&Shown], options: &Options) -> String {
+fn of_servers(tools: &[&ViewTool], options: &MarkdownOptions) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let mut out = String::from(
         "# Available MCP Tools\n\n\
@@ -93,7 +93,7 @@ fn of_servers(tools: &[&Shown], options: &Options) -> String {
 }
 
 /// The program's own tools need no headings among themselves: they are few, and one hand wrote them.
-fn of_program(tools: &[&Shown], options: &Options) -> String {
+fn of_program(tools: &[&ViewTool], options: &MarkdownOptions) -> String {
     let Some(first) = tools.first() else { return String::new() };
     let mut out =
         String::from("# Available Tools of This Program\n\nThe following tools need no server:\n\n");
@@ -105,7 +105,7 @@ fn of_program(tools: &[&Shown], options: &Options) -> String {
     out
 }
 
-fn push_tools(out: &mut String, tools: &[&Shown], options: &Options) {
+fn push_tools(out: &mut String, tools: &[&ViewTool], options: &MarkdownOptions) {
     for shown in tools {
         push_tool(out, shown, options);
         out.push('\n');

@@ -24,7 +24,6 @@ mod encode;
 mod facts;
 mod gemini;
 mod generic;
-mod merge;
 mod openai;
 mod options;
 mod provider;
@@ -39,8 +38,9 @@ mod tests;
 
 pub use back::Back;
 pub use decode::decode;
-pub use describe::Describe;
-pub use encode::{Answer, encode};
+pub(super) use decode::reply_value;
+pub use describe::DescriptionLimit;
+pub use encode::{ToolAnswer, encode};
 pub use provider::{Provider, UnknownProvider};
 
 use definition::Definition;
@@ -81,7 +81,7 @@ pub struct NativeRequest {
     /// Short or as written.
     pub slim: Slim,
     /// How long a description may be.
-    pub describe: Describe,
+    pub describe: DescriptionLimit,
     /// The bounds of a schema.
     pub limits: Limits,
 }
@@ -90,7 +90,7 @@ impl NativeRequest {
     /// As that provider is best served.
     pub fn new(provider: Provider) -> Self {
         let (strict, slim) = (Strict::default(), Slim::default());
-        Self { provider, strict, slim, describe: Describe::of(provider), limits: Limits::default() }
+        Self { provider, strict, slim, describe: DescriptionLimit::of(provider), limits: Limits::default() }
     }
 }
 
@@ -100,13 +100,22 @@ impl NativeRequest {
 pub enum Unfit {
     /// Nobody could use its schema.
     #[error(transparent)]
-    Schema(#[from] SchemaError),
+    Schema(SchemaError),
     /// This provider has no references, and without them the schema is too large.
     #[error("the schema has more than {limit} values once its references are written out")]
     FanOut {
         /// The limit.
         limit: usize,
     },
+}
+
+impl From<SchemaError> for Unfit {
+    fn from(error: SchemaError) -> Self {
+        match error {
+            SchemaError::FanOut { limit } => Self::FanOut { limit },
+            error => Self::Schema(error),
+        }
+    }
 }
 
 /// One tool, compiled.
@@ -144,7 +153,7 @@ pub struct Quarantined {
 
 /// Worth knowing about what was compiled.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct CompileNote {
     /// Which tool; none if it is about all of them.
     pub tool: Option<ShownName>,
     /// A short sentence.
@@ -191,7 +200,7 @@ pub struct Native {
     /// What is not in it.
     pub quarantined: Vec<Quarantined>,
     /// What else is worth knowing.
-    pub notes: Vec<Note>,
+    pub notes: Vec<CompileNote>,
 }
 
 /// Compiles all tools of a view, in its order.
@@ -215,7 +224,7 @@ pub fn compile_tools<'a>(
                 if !compiled.back.is_plain() {
                     back.insert(name.clone(), compiled.back);
                 }
-                let of = |text| Note { tool: Some(name.clone()), text, hint: None };
+                let of = |text| CompileNote { tool: Some(name.clone()), text, hint: None };
                 notes.extend(compiled.notes.into_iter().map(of));
             }
             Err(why) => {
@@ -232,16 +241,13 @@ pub fn compile_tools<'a>(
         let text = format!(
             "{provider} takes at most {most} tools in one request; these are {count}, {over} too many"
         );
-        notes.push(Note { tool: None, text, hint: Some(FEWER.to_owned()) });
+        notes.push(CompileNote { tool: None, text, hint: Some(FEWER.to_owned()) });
     }
     if request.strict == Strict::WithinBudget && !request.provider.has_strict() {
         let text = format!("{} has no strict definitions", request.provider);
-        notes.push(Note { tool: None, text, hint: None });
+        notes.push(CompileNote { tool: None, text, hint: None });
     }
-    let tools = match request.provider {
-        Provider::Gemini | Provider::GeminiOpenApi => gemini::tools(definitions),
-        _ => Value::Array(definitions),
-    };
+    let tools = (request.provider.row().list)(definitions);
     Native { tools, back: Reversals(back), quarantined, notes }
 }
 
@@ -254,7 +260,8 @@ fn compile_within(
 ) -> Result<Compiled, Unfit> {
     let compiled = compile_tool(name, tool, request)?;
     let Some(weight) = &compiled.weight else { return Ok(compiled) };
-    match spent.and(weight).over(request.provider) {
+    let budget = request.provider.row().strict.as_ref().map(|rules| &rules.request);
+    match budget.and_then(|budget| spent.and(weight).over(budget)) {
         None => {
             *spent = spent.and(weight);
             Ok(compiled)
@@ -282,9 +289,10 @@ fn compile_as(
     request: &NativeRequest,
     asked: Asked,
 ) -> Result<Compiled, Unfit> {
+    let row = request.provider.row();
     let (mut made, tried) = match asked {
-        Asked::Strict => strict::schema(tool, request)?,
-        _ => (schema(tool, request)?, Ok(None)),
+        Asked::Strict => strict::schema(tool, row, request)?,
+        _ => (row.schema(tool, request)?, Ok(None)),
     };
     let weight = tried.unwrap_or_else(|why| {
         made.notes.push(format!("is not strict: {why}"));
@@ -292,15 +300,7 @@ fn compile_as(
     });
     let description = describe::description(tool, &made.said, request, &mut made.notes);
     let one = Definition { name, description, schema: made.schema, is_strict: weight.is_some() };
-    let definition = match request.provider {
-        Provider::OpenAiChat => openai::chat(one),
-        Provider::OpenAiResponses => openai::responses(one),
-        Provider::Anthropic => anthropic::definition(one),
-        Provider::Gemini => gemini::definition(one),
-        Provider::GeminiOpenApi => gemini::open_api(one),
-        Provider::Generic => generic::definition(one),
-    };
-    let definition = options::merge(definition, tool, request.provider, &mut made.notes);
+    let definition = options::merge((row.define)(one), tool, request.provider, &mut made.notes);
     Ok(Compiled { definition, back: made.back, notes: made.notes, weight })
 }
 
@@ -311,16 +311,8 @@ struct Made {
     /// What the tool's description must say in its stead.
     said: Vec<String>,
     notes: Vec<String>,
-}
-
-fn schema(tool: &Tool, request: &NativeRequest) -> Result<Made, Unfit> {
-    match request.provider {
-        Provider::OpenAiChat | Provider::OpenAiResponses => rewrite::made(tool, &openai::RULES, request),
-        Provider::Anthropic => rewrite::made(tool, &anthropic::RULES, request),
-        Provider::Gemini => rewrite::made(tool, &gemini::RULES, request),
-        Provider::GeminiOpenApi => reduce::made(tool, request),
-        Provider::Generic => rewrite::made(tool, &generic::RULES, request),
-    }
+    /// Whether it leaves unsaid that an object takes properties which are not named.
+    opened: bool,
 }
 
 /// The schema a way back goes by.

@@ -5,19 +5,19 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::gateway::{self, Definition, Server};
-use super::native::{self, Native, NativeRequest, Note, Provider, Quarantined, Reversals};
-use super::text::{self, Declared, Standing, Toolbelt};
-use super::{Asked, Intent, markdown, signatures};
+use super::gateway::{self, GatewayDefinition, GatewayServer};
+use super::native::{self, CompileNote, Native, NativeRequest, Provider, Quarantined, Reversals, ToolAnswer};
+use super::text::{self, DeclaredServer, DeclaredState, Toolbelt};
+use super::{Intent, ModelRequest, markdown, signatures};
 use crate::catalog::Tool;
 use crate::model::Mode;
-use crate::names::lookup::Found;
+use crate::names::lookup::NameMatch;
 use crate::names::{ServerName, ShownName};
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 
-/// Who reads, and in which way.
+/// Options of a [`Presentation`]: the provider, and how tools are shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Audience {
+pub struct PresentOptions {
     /// The API that takes definitions, and how they are written for it.
     pub native: NativeRequest,
     /// How tools are shown.
@@ -25,14 +25,19 @@ pub struct Audience {
     /// Servers whose tools are shown in another way.
     pub servers: BTreeMap<ServerName, Mode>,
     /// How the text in Markdown is written.
-    pub markdown: markdown::Options,
+    pub markdown: markdown::MarkdownOptions,
 }
 
-impl Audience {
+impl PresentOptions {
     /// Whoever speaks to this provider and reads in this way.
     pub fn new(provider: Provider, mode: Mode) -> Self {
-        let (servers, markdown) = (BTreeMap::new(), markdown::Options::default());
+        let (servers, markdown) = (BTreeMap::new(), markdown::MarkdownOptions::default());
         Self { native: NativeRequest::new(provider), mode, servers, markdown }
+    }
+
+    /// Definitions for this provider's API.
+    pub fn native(provider: Provider) -> Self {
+        Self::new(provider, Mode::Native)
     }
 
     /// How the tools of a server are shown.
@@ -55,9 +60,9 @@ impl Audience {
 
 /// The servers an agent asks for, whatever is known of their tools.
 #[derive(Clone, Debug, Default)]
-pub struct Scene<'a> {
+pub struct AgentServers<'a> {
     /// Those that are configured, in the order asked for.
-    pub servers: Vec<Server<'a>>,
+    pub servers: Vec<GatewayServer<'a>>,
     /// Names nobody configured a server under.
     pub unknown: Vec<&'a str>,
     /// Under which name the program's own tools stand in the view.
@@ -67,9 +72,9 @@ pub struct Scene<'a> {
     pub reader: Option<&'a str>,
 }
 
-impl Scene<'_> {
+impl AgentServers<'_> {
     /// How a tool is shown to an audience.
-    fn mode_of(&self, audience: &Audience, tool: &Tool) -> Mode {
+    fn mode_of(&self, audience: &PresentOptions, tool: &Tool) -> Mode {
         let Some(local) = self.local.filter(|local| **local == tool.server) else {
             return audience.mode_of(&tool.server);
         };
@@ -80,7 +85,7 @@ impl Scene<'_> {
     }
 }
 
-/// What a model reads.
+/// The tools of a view in the form a model's API takes, and the way back from its replies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Presentation {
     /// Definitions as the provider takes them.
@@ -88,11 +93,11 @@ pub struct Presentation {
     /// What belongs into the prompt; empty when there is nothing to tell.
     pub prompt: String,
     /// The gateways among the definitions.
-    pub gateways: Vec<Definition>,
+    pub gateways: Vec<GatewayDefinition>,
     /// Tools the provider would not take.
     pub quarantined: Vec<Quarantined>,
     /// What else is worth knowing.
-    pub notes: Vec<Note>,
+    pub notes: Vec<CompileNote>,
     provider: Provider,
     back: Reversals,
     belt: Belt,
@@ -116,13 +121,13 @@ enum Stands {
 
 impl Presentation {
     /// Shows a view. Equal views and audiences give equal bytes.
-    pub fn new(view: &View, audience: &Audience, scene: &Scene<'_>) -> Self {
+    pub fn new(view: &View, audience: &PresentOptions, scene: &AgentServers<'_>) -> Self {
         let of = |mode: Mode| {
-            let is_so = move |shown: &&Shown| scene.mode_of(audience, &shown.tool) == mode;
+            let is_so = move |shown: &&ViewTool| scene.mode_of(audience, &shown.tool) == mode;
             view.tools().iter().map(|shown| &**shown).filter(is_so)
         };
-        let is_a = |mode: Mode| move |server: &&Server<'_>| audience.mode_of(server.name) == mode;
-        let with_gateway: Vec<Server<'_>> =
+        let is_a = |mode: Mode| move |server: &&GatewayServer<'_>| audience.mode_of(server.name) == mode;
+        let with_gateway: Vec<GatewayServer<'_>> =
             scene.servers.iter().filter(is_a(Mode::Gateway)).copied().collect();
         let gateways = gateway::definitions(view, &with_gateway);
         let own = as_tools(&gateways, audience);
@@ -131,7 +136,7 @@ impl Presentation {
         let Native { tools, back, quarantined, mut notes } = native::compile_tools(all, &audience.native);
         if audience.servers.values().chain([&audience.mode]).any(|mode| *mode == Mode::Search) {
             let text = "tools cannot be searched for yet; they are shown as native ones".to_owned();
-            notes.push(Note { tool: None, text, hint: None });
+            notes.push(CompileNote { tool: None, text, hint: None });
         }
         // A call by a line is understood whatever text told of the tool; its own listing has only what no other
         // text tells of.
@@ -147,20 +152,31 @@ impl Presentation {
         Self { tools, prompt, gateways, quarantined, notes, provider, back, belt }
     }
 
-    /// What a model wants by a reply of its API.
-    pub fn decode(&self, view: &View, reply: &Value) -> Vec<Asked> {
+    /// What a model wants by a reply of its API. A [`Value`] holds numbers as 64 bits: see [`Self::decode_str`].
+    pub fn decode(&self, view: &View, reply: &Value) -> Vec<ModelRequest> {
         native::decode(self.provider, reply).into_iter().map(|asked| self.in_words_of(view, asked)).collect()
     }
 
+    /// The same for a reply as it was received, as JSON text: numbers in arguments keep all their digits.
+    pub fn decode_str(&self, view: &View, reply: &str) -> serde_json::Result<Vec<ModelRequest>> {
+        Ok(self.decode(view, &native::reply_value(reply)?))
+    }
+
+    /// The messages that tell the model what came of its requests, in its provider's form: to be appended to the
+    /// conversation. See [`Self::decode`].
+    pub fn encode(&self, answers: &[ToolAnswer]) -> Vec<Value> {
+        native::encode(self.provider, answers)
+    }
+
     /// What a model wants by a reply in the text protocol.
-    pub fn decode_text(&self, view: &View, reply: &str, calls: text::Calls) -> text::Decoded {
+    pub fn decode_text(&self, view: &View, reply: &str, calls: text::CallsPerReply) -> text::DecodedReply {
         self.belt.with(view, |belt| text::decode(belt, reply, calls))
     }
 
     /// The same in the words of the view: through the gateway it goes through, with arguments as the view's
     /// schema has them.
-    fn in_words_of(&self, view: &View, asked: Asked) -> Asked {
-        let Asked { id, tool, intent: Intent::Call { arguments, .. } } = asked else { return asked };
+    fn in_words_of(&self, view: &View, asked: ModelRequest) -> ModelRequest {
+        let ModelRequest { id, tool, intent: Intent::Call { arguments, .. } } = asked else { return asked };
         let gateway = self.gateway(view, &tool);
         let intent = match gateway {
             Some(gateway) => gateway::decode(view, gateway.server.as_str(), &arguments),
@@ -169,35 +185,37 @@ impl Presentation {
                 Intent::Call { tool: tool.clone(), arguments }
             }
         };
-        Asked { id, tool, intent }
+        ModelRequest { id, tool, intent }
     }
 
     /// The gateway a name means: by its name, or without regard to `-`, `_` and case if no tool is meant.
-    fn gateway(&self, view: &View, name: &str) -> Option<&Definition> {
+    fn gateway(&self, view: &View, name: &str) -> Option<&GatewayDefinition> {
         let exact = self.gateways.iter().find(|gateway| gateway.name.as_str() == name);
         let is_like =
-            |gateway: &&Definition| gateway::loosely(gateway.name.as_str()).eq(gateway::loosely(name));
+            |gateway: &&GatewayDefinition| gateway::loosely(gateway.name.as_str()).eq(gateway::loosely(name));
         exact.or_else(|| match view.find(name) {
-            Found::None { .. } => self.gateways.iter().find(is_like),
+            NameMatch::None { .. } => self.gateways.iter().find(is_like),
             _ => None,
         })
     }
 
     fn restored(&self, view: &View, tool: &str, arguments: String) -> String {
-        let Found::One(place) = view.find(tool) else { return arguments };
+        let NameMatch::One(place) = view.find(tool) else { return arguments };
         let back = view.at(place).and_then(|shown| self.back.get(shown.name.as_str()));
-        let Some(back) = back else { return arguments };
         // What is no object is told so by whoever checks it.
-        let Ok(Value::Object(mut fields)) = serde_json::from_str(&arguments) else { return arguments };
-        back.restore(&mut fields);
-        Value::Object(fields).to_string()
+        back.and_then(|back| back.restore_text(&arguments)).unwrap_or(arguments)
     }
 }
 
 impl Belt {
     /// What is told in one of these ways.
-    fn new(view: &View, audience: &Audience, scene: &Scene<'_>, is_told: fn(Mode) -> bool) -> Self {
-        let is_one = |server: &&Server<'_>| is_told(audience.mode_of(server.name));
+    fn new(
+        view: &View,
+        audience: &PresentOptions,
+        scene: &AgentServers<'_>,
+        is_told: fn(Mode) -> bool,
+    ) -> Self {
+        let is_one = |server: &&GatewayServer<'_>| is_told(audience.mode_of(server.name));
         let declared = scene.servers.iter().filter(is_one).map(|server| {
             let away = view.snapshot().away(server.name).map(|away| Stands::Away(away.why.clone()));
             (server.name.to_string(), away.unwrap_or(Stands::Ready))
@@ -205,7 +223,7 @@ impl Belt {
         let unknown = scene.unknown.iter().map(|name| ((*name).to_owned(), Stands::Unknown));
         // Whatever the agent's own wishes keep from it, its user may know of.
         let is_others =
-            |left: &&crate::shape::LeftOut| left.trail.last().is_some_and(|step| step.rule == "agent");
+            |left: &&crate::shape::HiddenTool| left.trail.last().is_some_and(|step| step.rule == "agent");
         let others = view.left_out().iter().filter(is_others);
         Self {
             local: scene.local.filter(|local| is_told(audience.mode_of_local(local))).cloned(),
@@ -215,15 +233,15 @@ impl Belt {
     }
 
     fn with<T>(&self, view: &View, work: impl FnOnce(&Toolbelt<'_>) -> T) -> T {
-        let servers: Vec<Declared<'_>> = self
+        let servers: Vec<DeclaredServer<'_>> = self
             .declared
             .iter()
-            .map(|(name, stands)| Declared {
+            .map(|(name, stands)| DeclaredServer {
                 name,
                 standing: match stands {
-                    Stands::Ready => Standing::Ready,
-                    Stands::Away(why) => Standing::Away(why),
-                    Stands::Unknown => Standing::Unknown,
+                    Stands::Ready => DeclaredState::Ready,
+                    Stands::Away(why) => DeclaredState::Away(why),
+                    Stands::Unknown => DeclaredState::Unknown,
                 },
             })
             .collect();
@@ -234,13 +252,13 @@ impl Belt {
 }
 
 /// Whether the text protocol is used at all.
-fn is_used(audience: &Audience) -> bool {
+fn is_used(audience: &PresentOptions) -> bool {
     audience.mode == Mode::Text || audience.servers.values().any(|mode| *mode == Mode::Text)
 }
 
 /// Gateways as tools that can be compiled like any other.
-fn as_tools(gateways: &[Definition], audience: &Audience) -> Vec<(ShownName, Tool)> {
-    let tool = |gateway: &Definition| {
+fn as_tools(gateways: &[GatewayDefinition], audience: &PresentOptions) -> Vec<(ShownName, Tool)> {
+    let tool = |gateway: &GatewayDefinition| {
         let parsed = Tool::parse(&gateway.server, gateway.to_value(), &audience.native.limits);
         Some((gateway.name.clone(), parsed.ok()?))
     };

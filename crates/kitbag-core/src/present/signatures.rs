@@ -2,18 +2,20 @@
 
 use serde_json::Value;
 
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 
 pub(crate) mod inline;
 pub(crate) mod kind;
 pub(crate) mod params;
+pub(crate) mod set;
 
 #[cfg(test)]
 mod tests;
 
 use inline::{sentence, word};
 use kind::{Detail, kind, value_text};
-use params::{Param, params};
+use params::{Param, params, spread};
+use set::ParameterSet;
 
 /// The longest sentence about a tool.
 const SENTENCE: usize = 120;
@@ -26,14 +28,16 @@ pub fn signatures(view: &View) -> String {
 }
 
 /// The same of these tools.
-pub(super) fn of<'a>(tools: impl Iterator<Item = &'a Shown>) -> String {
+pub(super) fn of<'a>(tools: impl Iterator<Item = &'a ViewTool>) -> String {
     tools.map(signature).collect::<Vec<_>>().join("\n")
 }
 
 /// One tool in one line.
-pub fn signature(shown: &Shown) -> String {
+pub fn signature(shown: &ViewTool) -> String {
     let root = &*shown.tool.input;
-    let listed: Vec<String> = params(root, root).iter().map(|param| argument(root, param)).collect();
+    let set = ParameterSet::of(root, root);
+    let common = set.common.iter().map(|param| argument(root, param));
+    let listed: Vec<String> = common.chain(spread(root, &set, Detail::TIGHT)).collect();
     let mut line = format!("{}({})", shown.name, listed.join(", "));
     if let Some(output) = shown.tool.output.as_deref().and_then(returns) {
         line.push_str(" -> ");

@@ -2,16 +2,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::fixture::{recorded_view, server, shaped, snapshot, view};
-use super::gateway::Server;
+use super::gateway::GatewayServer;
 use super::native::Provider;
 use super::*;
-use crate::catalog::Away;
+use crate::catalog::Unreachable;
 use crate::model::{AgentRules, Mode, Transport};
-use crate::names::lookup::Found;
-use crate::names::{Form, ServerName};
+use crate::names::lookup::NameMatch;
+use crate::names::{NameForm, ServerName};
 use crate::shape::View;
+use fixture::{recorded_view, server, shaped, snapshot, view};
 
+pub(super) mod fixture;
 mod long;
 
 fn files() -> Value {
@@ -33,22 +34,22 @@ fn four() -> View {
     ])
 }
 
-fn shown(view: &View, audience: &Audience) -> Presentation {
+fn shown(view: &View, audience: &PresentOptions) -> Presentation {
     let names: Vec<ServerName> = view.snapshot().parts().map(|part| part.server.clone()).collect();
     let local = ServerName::local();
-    let server = |name| Server { name, transport: Transport::Stdio, description: None };
+    let server = |name| GatewayServer { name, transport: Transport::Stdio, description: None };
     let servers = names.iter().filter(|name| **name != local).map(server).collect();
     Presentation::new(
         view,
         audience,
-        &Scene { servers, unknown: vec!["gone"], local: Some(&local), reader: Some("reader") },
+        &AgentServers { servers, unknown: vec!["gone"], local: Some(&local), reader: Some("reader") },
     )
 }
 
-fn mixed() -> Audience {
+fn mixed() -> PresentOptions {
     let modes = [("fs", Mode::Gateway), ("git", Mode::Markdown), ("web", Mode::Text)];
     let servers = modes.into_iter().map(|(name, mode)| (server(name), mode)).collect();
-    Audience { servers, ..Audience::new(Provider::OpenAiChat, Mode::Auto) }
+    PresentOptions { servers, ..PresentOptions::new(Provider::OpenAiChat, Mode::Auto) }
 }
 
 fn names(presentation: &Presentation) -> Vec<&str> {
@@ -76,16 +77,17 @@ fn local_tools_are_shown_as_all_are() {
     let own = json!([{"name": "note", "description": "Keeps a note"}, {"name": "reader"}]);
     let view = view([("fs", files()), ("local", own)]);
     let local = ServerName::local();
-    let told = |audience: &Audience| {
+    let told = |audience: &PresentOptions| {
         let presentation = shown(&view, audience);
         let by_line = |name: &str| {
-            let decoded = presentation.decode_text(&view, &format!("TOOL: {name}"), text::Calls::First);
+            let decoded =
+                presentation.decode_text(&view, &format!("TOOL: {name}"), text::CallsPerReply::First);
             matches!(&decoded.intents[0], Intent::Call { tool, .. } if tool == name)
         };
         let names: Vec<String> = names(&presentation).into_iter().map(str::to_owned).collect();
         (names, presentation.prompt.matches("note").count(), by_line("note"))
     };
-    let of = |mode: Mode| told(&Audience::new(Provider::OpenAiChat, mode));
+    let of = |mode: Mode| told(&PresentOptions::new(Provider::OpenAiChat, mode));
     let all = ["mcp_fs_list", "mcp_fs_read", "note", "reader"];
     assert_eq!(of(Mode::Native), (all.map(str::to_owned).to_vec(), 0, false));
     // No server stands behind them, so there is no gateway to them.
@@ -99,7 +101,7 @@ fn local_tools_are_shown_as_all_are() {
     assert_eq!(of(Mode::Signatures), (reader.clone(), 2, true), "its name, and what it does");
     assert_eq!(of(Mode::Text), (Vec::new(), 2, true));
     // What is said about them beats what is said for all, as with a server.
-    let mut audience = Audience::new(Provider::OpenAiChat, Mode::Native);
+    let mut audience = PresentOptions::new(Provider::OpenAiChat, Mode::Native);
     audience.servers.insert(local, Mode::Signatures);
     let (names, count, _) = told(&audience);
     assert_eq!((names.len(), count), (3, 2), "{names:?}");
@@ -145,7 +147,8 @@ fn s2_11_one_way_back_from_every_way_to_show() {
     assert_eq!(call("MCP-fs", json!({})), listed, "as names of tools are meant");
     let malformed = call("mcp_fs", json!({"action": "execute", "tool_name": "rea"}));
     assert!(matches!(malformed, Intent::Malformed { repair } if repair.contains("read")));
-    let text = presentation.decode_text(&view, "TOOL: mcp_web_read {\"path\": \"x\"}", text::Calls::First);
+    let text =
+        presentation.decode_text(&view, "TOOL: mcp_web_read {\"path\": \"x\"}", text::CallsPerReply::First);
     assert_eq!(read(text.intents[0].clone()), meant("mcp_web_read", json!({"path": "x"})));
     let said = presentation.decode(&view, &json!({"role": "assistant", "content": "done"}));
     assert_eq!(said[0].intent, Intent::Say("done".into()));
@@ -155,13 +158,13 @@ fn s2_11_one_way_back_from_every_way_to_show() {
 fn s2_11_whatever_is_shown_is_found() {
     let view = recorded_view();
     for mode in Mode::ALL {
-        let presentation = shown(&view, &Audience::new(Provider::OpenAiChat, mode));
+        let presentation = shown(&view, &PresentOptions::new(Provider::OpenAiChat, mode));
         let gateways: Vec<&str> = presentation.gateways.iter().map(|one| one.name.as_str()).collect();
         for name in names(&presentation) {
-            let is_found = matches!(view.find(name), Found::One(_));
+            let is_found = matches!(view.find(name), NameMatch::One(_));
             assert!(is_found || gateways.contains(&name), "{mode:?}: {name}");
         }
-        let is_told = |shown: &&Arc<crate::shape::Shown>| {
+        let is_told = |shown: &&Arc<crate::shape::ViewTool>| {
             names(&presentation).contains(&shown.name.as_str())
                 || presentation.prompt.contains(shown.name.as_str())
         };
@@ -175,11 +178,12 @@ fn s2_11_whatever_is_shown_is_found() {
 fn a_server_nobody_has_listed_yet_is_called_by_its_own_words() {
     let empty = snapshot([]);
     let known = Arc::new(empty.with_gateways([&server("cold")]).unwrap());
-    let view = shaped(&known, &std::collections::BTreeMap::new(), &AgentRules::default(), Form::Full);
+    let view = shaped(&known, &std::collections::BTreeMap::new(), &AgentRules::default(), NameForm::Full);
     let cold = server("cold");
-    let servers = vec![Server { name: &cold, transport: Transport::Stdio, description: None }];
-    let scene = Scene { servers, ..Scene::default() };
-    let presentation = Presentation::new(&view, &Audience::new(Provider::Generic, Mode::Gateway), &scene);
+    let servers = vec![GatewayServer { name: &cold, transport: Transport::Stdio, description: None }];
+    let scene = AgentServers { servers, ..AgentServers::default() };
+    let presentation =
+        Presentation::new(&view, &PresentOptions::new(Provider::Generic, Mode::Gateway), &scene);
     assert_eq!(presentation.gateways[0].name.as_str(), "mcp_cold");
     let intent =
         gateway::decode(&view, "cold", r#"{"action":"execute","tool_name":"go","tool_inputs":{"a":1}}"#);
@@ -190,14 +194,61 @@ fn a_server_nobody_has_listed_yet_is_called_by_its_own_words() {
 #[test]
 fn s2_8_a_server_that_comes_and_goes_changes_no_definition() {
     let all = snapshot([("fs", files()), ("git", files())]);
-    let away = all.with_away(&server("fs"), Some(Away::because("connection refused"))).unwrap();
+    let away = all.with_away(&server("fs"), Some(Unreachable::because("connection refused"))).unwrap();
     let of = |snapshot: &Arc<crate::catalog::Snapshot>| {
-        shaped(snapshot, &std::collections::BTreeMap::new(), &AgentRules::default(), Form::Full)
+        shaped(snapshot, &std::collections::BTreeMap::new(), &AgentRules::default(), NameForm::Full)
     };
     for mode in [Mode::Native, Mode::Gateway, Mode::Markdown, Mode::Signatures] {
-        let audience = Audience::new(Provider::Anthropic, mode);
+        let audience = PresentOptions::new(Provider::Anthropic, mode);
         let (before, after) = (shown(&of(&all), &audience), shown(&of(&Arc::new(away.clone())), &audience));
         assert_eq!(before.tools.to_string(), after.tools.to_string(), "{mode:?}");
         assert_eq!(before.prompt, after.prompt, "{mode:?}");
+    }
+}
+
+/// Numbers beyond 64 bits, in whichever place a provider's reply has arguments.
+#[test]
+fn f95_a_reply_read_as_text_keeps_its_digits() {
+    let arguments =
+        r#"{"sum":123456789012345678901,"far":1e400,"part":[0.10000000000000000000001],"input":{"n":1.50}}"#;
+    let quoted = Value::from(arguments).to_string();
+    let by_hand = Value::from(format!(r#"{{"tool":"files_read","arguments":{arguments}}}"#)).to_string();
+    let view = four();
+    for (provider, reply) in [
+        (
+            Provider::OpenAiChat,
+            format!(r#"{{"tool_calls":[{{"function":{{"name":"files_read","arguments":{quoted}}}}}]}}"#),
+        ),
+        (
+            Provider::OpenAiChat,
+            format!(r#"{{"tool_calls":[{{"function":{{"name":"files_read","arguments":{arguments}}}}}]}}"#),
+        ),
+        (
+            Provider::OpenAiResponses,
+            format!(r#"[{{"type":"function_call","name":"files_read","arguments":{quoted}}}]"#),
+        ),
+        (
+            Provider::Anthropic,
+            format!(r#"{{"content":[{{"type":"tool_use","name":"files_read","input":{arguments}}}]}}"#),
+        ),
+        (
+            Provider::Gemini,
+            format!(r#"{{"parts":[{{"functionCall":{{"name":"files_read","args":{arguments}}}}}]}}"#),
+        ),
+        (
+            Provider::GeminiOpenApi,
+            format!(r#"{{"parts":[{{"functionCall":{{"name":"files_read","args":{arguments}}}}}]}}"#),
+        ),
+        (Provider::Generic, format!(r#"{{"tool":"files_read","arguments": {arguments} }}"#)),
+        (Provider::Generic, by_hand),
+    ] {
+        let presentation = shown(&view, &PresentOptions::native(provider));
+        let asked = presentation.decode_str(&view, &reply).unwrap();
+        let [ModelRequest { intent: Intent::Call { arguments: kept, .. }, .. }] = asked.as_slice() else {
+            panic!("{provider}: {asked:?}")
+        };
+        assert_eq!(kept, arguments, "{provider}: {reply}");
+        assert!(presentation.decode_str(&view, &reply[1..]).is_err(), "{provider}");
+        assert!(presentation.decode_str(&view, &"[".repeat(100_000)).is_err(), "{provider}");
     }
 }

@@ -20,9 +20,9 @@ mod tests;
 
 pub use bind::bind;
 pub use listing::{instruction, listing};
-pub use message::{Message, error, result};
-pub use parse::{Arguments, Reply, Written, parse};
-pub use resolve::{Resolved, resolve};
+pub use message::{TextMessage, error, result};
+pub use parse::{ParsedReply, WrittenArguments, WrittenCall, parse};
+pub use resolve::{ResolvedTool, resolve};
 
 /// What a line of a reply begins with when it is a call.
 pub const MARKER: &str = "TOOL:";
@@ -50,7 +50,7 @@ pub struct Toolbelt<'a> {
     pub local: Option<&'a ServerName>,
     /// The servers it declared, in the order declared. Tools of others are not its own, even if the view
     /// has them.
-    pub servers: &'a [Declared<'a>],
+    pub servers: &'a [DeclaredServer<'a>],
     /// Tools of servers that are configured but not declared, as server and tool, as far as the user may
     /// know of them.
     pub others: &'a [(&'a str, &'a str)],
@@ -58,16 +58,16 @@ pub struct Toolbelt<'a> {
 
 /// A server that an agent declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Declared<'a> {
+pub struct DeclaredServer<'a> {
     /// The name as declared.
     pub name: &'a str,
     /// How it stands with it.
-    pub standing: Standing<'a>,
+    pub standing: DeclaredState<'a>,
 }
 
 /// How it stands with a declared server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing<'a> {
+pub enum DeclaredState<'a> {
     /// Its tools are known and can be called.
     Ready,
     /// It cannot be reached, and why in one line.
@@ -78,7 +78,7 @@ pub enum Standing<'a> {
 
 /// How many calls of one reply are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Calls {
+pub enum CallsPerReply {
     /// The first.
     #[default]
     First,
@@ -88,7 +88,7 @@ pub enum Calls {
 
 /// What a reply means.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Decoded {
+pub struct DecodedReply {
     /// In order: what was said before a call, and the calls. A reply without a call is the answer.
     pub intents: Vec<Intent>,
     /// What belongs into the history: what was said and the calls that are made.
@@ -98,17 +98,17 @@ pub struct Decoded {
 }
 
 /// Reads a reply. What stands behind the last call was written without knowing its result and is dropped.
-pub fn decode(belt: &Toolbelt<'_>, reply: &str, calls: Calls) -> Decoded {
+pub fn decode(belt: &Toolbelt<'_>, reply: &str, calls: CallsPerReply) -> DecodedReply {
     let reply = parse(reply);
     if reply.calls.is_empty() {
         let (intents, history) = (vec![Intent::Say(reply.said.clone())], reply.said);
-        return Decoded { intents, history, notes: Vec::new() };
+        return DecodedReply { intents, history, notes: Vec::new() };
     }
     let made = match calls {
-        Calls::First => 1,
-        Calls::InOrder => reply.calls.len(),
+        CallsPerReply::First => 1,
+        CallsPerReply::InOrder => reply.calls.len(),
     };
-    let mut decoded = Decoded { history: reply.kept(made), ..Decoded::default() };
+    let mut decoded = DecodedReply { history: reply.kept(made), ..DecodedReply::default() };
     if !reply.said.is_empty() {
         decoded.intents.push(Intent::Say(reply.said.clone()));
     }
@@ -120,8 +120,8 @@ pub fn decode(belt: &Toolbelt<'_>, reply: &str, calls: Calls) -> Decoded {
     decoded
 }
 
-fn intent(belt: &Toolbelt<'_>, call: &Written, notes: &mut Vec<String>) -> Result<Intent, String> {
-    let Resolved { shown, note } = resolve(belt, &call.name)?;
+fn intent(belt: &Toolbelt<'_>, call: &WrittenCall, notes: &mut Vec<String>) -> Result<Intent, String> {
+    let ResolvedTool { shown, note } = resolve(belt, &call.name)?;
     let arguments = bind(shown, &call.arguments)?;
     notes.extend(note);
     Ok(Intent::Call { tool: shown.name.to_string(), arguments })

@@ -8,6 +8,10 @@ use serde_json::{Map, Value};
 use super::kinds::{Kinds, Reader, property};
 use super::problem::{join, kind_of};
 
+mod number;
+
+use number::keeps_numbers;
+
 /// Levels of a value that are looked at.
 const DEEPEST: usize = 32;
 /// Changes made in one value.
@@ -16,7 +20,7 @@ const MOST: usize = 1_000;
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// One value that was changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Coercion {
     /// Where, as `filters.tags[2]`; empty for the whole value.
     pub path: String,
@@ -55,21 +59,38 @@ pub fn read_property(schema: &Value, name: &str, text: &str) -> Value {
     }
 }
 
+/// Reads one of several texts that are the items of a list: by what `schema`, the whole schema, says of the items of that
+/// property. None where the property is not said to take a list, or the text cannot be one of its items.
+pub fn read_item(schema: &Value, name: &str, text: &str) -> Option<Value> {
+    let own = property(schema, name)?;
+    let mut reader = Reader::new(schema);
+    let kinds = reader.accepted(own);
+    if kinds == Kinds::ALL || !kinds.has(Kinds::ARRAY) {
+        return None;
+    }
+    let holding = reader.holding(own, Kinds::ARRAY);
+    let Some(items) = holding.into_iter().find_map(|object| object.get("items")) else {
+        return Some(Value::String(text.to_owned()));
+    };
+    match read_within(schema, items, text) {
+        Value::String(_) if !reader.accepted(items).has(Kinds::SCALAR) => None,
+        item => Some(item),
+    }
+}
+
 fn read_within(root: &Value, schema: &Value, text: &str) -> Value {
     let kinds = Reader::new(root).accepted(schema);
     let read = if kinds.has(Kinds::STRING) { None } else { parsed(text, kinds) };
     read.unwrap_or_else(|| Value::String(text.to_owned()))
 }
 
-/// What a text is the JSON of, if the kind is one that is asked for.
+/// What a text is the JSON of, if the kind is one that is asked for and no digit of a number is lost.
 fn parsed(text: &str, kinds: Kinds) -> Option<Value> {
     let value: Value = serde_json::from_str(text).ok()?;
     match Kinds::of(&value) {
         Kinds::STRING => None,
-        kind if !kinds.has(kind) => None,
+        kind if !kinds.has(kind) || !keeps_numbers(text, &value) => None,
         Kinds::INTEGER if value.is_f64() => exact_integer(&value),
-        // More digits than a float holds would be lost.
-        Kinds::FRACTION if 15 < text.chars().filter(char::is_ascii_digit).count() => None,
         _ => Some(value),
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::SchemaError;
 use super::graph::Survey;
-use super::keyword::{Holds, Segment, is_schema};
+use super::keyword::{Holds, Segment, is_schema, is_type, is_unset};
 use super::refs::address;
 use crate::text::visible;
 
@@ -63,7 +63,7 @@ impl Copier<'_, '_> {
         let object = match schema {
             Value::Bool(_) => return Ok(schema.clone()),
             Value::Object(object) => object,
-            _ => return Err(SchemaError::invalid(at, "is not a schema")),
+            _ => return Err(SchemaError::not_a_schema(at)),
         };
         let mut copy = Map::new();
         for (keyword, value) in object {
@@ -98,17 +98,12 @@ impl Copier<'_, '_> {
         at: &str,
     ) -> Result<Option<Kept>, SchemaError> {
         let holds = Holds::of(keyword, value);
-        // Programs write null for "not set".
-        if value.is_null() && holds != Holds::Nothing && keyword != "const" {
-            return Ok(self.without(at, "is null"));
+        if holds != Holds::Nothing && is_unset(keyword, value) {
+            return Ok(self.without(at, if value.is_null() { "is null" } else { "is an empty list" }));
         }
         let value = match (holds, value) {
             (Holds::Nothing, _) => None,
             (Holds::One(_), inner) if is_schema(inner) => Some(self.inner(inner, at)?),
-            // What PHP writes for an empty object.
-            (Holds::One(_) | Holds::Table(_) | Holds::List(_), Value::Array(list)) if list.is_empty() => {
-                return Ok(self.without(at, "is an empty list"));
-            }
             (Holds::List(_), Value::Array(list)) => Some(self.list(list, at)?),
             (Holds::Table(_), Value::Object(table)) => Some(self.table(keyword, table, at)?),
             (Holds::One(_) | Holds::List(_) | Holds::Table(_), _) => {
@@ -196,8 +191,4 @@ fn join(at: &str, segment: Segment<'_>) -> String {
         Segment::Name(name) => format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")),
         Segment::Index(index) => format!("{at}/{index}"),
     }
-}
-
-fn is_type(kind: &str) -> bool {
-    matches!(kind, "null" | "boolean" | "integer" | "number" | "string" | "array" | "object")
 }

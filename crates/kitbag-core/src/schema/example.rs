@@ -3,11 +3,10 @@
 use serde_json::{Map, Value};
 
 use super::Schema;
+use super::flat::{Flattener, Parts};
 use super::kinds::parts;
-use super::refs::local;
 use crate::model::Limits;
 
-mod merge;
 mod scalar;
 
 /// Nested parts of a schema that are followed.
@@ -21,11 +20,23 @@ const BRANCHES: usize = 4;
 
 /// A small valid value: what is required and nothing else. None if none was found.
 pub fn example(schema: &Value) -> Option<Value> {
+    made(schema, 0)
+}
+
+/// The same with an item in every list, which shows what belongs into it; without where that is not valid.
+pub fn filled_example(schema: &Value) -> Option<Value> {
+    made(schema, 1).or_else(|| example(schema))
+}
+
+fn made(schema: &Value, least_items: u64) -> Option<Value> {
     let compiled = Schema::compile(schema, &Limits::default()).ok()?;
     let tries = [Trust::Annotations, Trust::Nothing].into_iter().flat_map(|trust| {
-        (0..BRANCHES).map(move |branch| Maker { root: schema, trust, branch, salt: 0, left: MOST_STEPS })
+        (0..BRANCHES).map(move |branch| {
+            let flattener = Flattener::new(schema, Parts::Branch(branch), MOST_STEPS, DEEPEST);
+            Maker { flattener, trust, least_items, salt: 0 }
+        })
     });
-    tries.filter_map(|mut maker| maker.value(schema, DEEPEST)).find(|value| compiled.check(value).is_empty())
+    tries.filter_map(|mut maker| maker.value(schema, 0)).find(|value| compiled.check(value).is_empty())
 }
 
 /// Whether `examples` and `default` are taken for true.
@@ -36,63 +47,35 @@ enum Trust {
 }
 
 struct Maker<'a> {
-    root: &'a Value,
+    flattener: Flattener<'a>,
     trust: Trust,
-    /// Which branch of each choice is taken.
-    branch: usize,
+    /// Items of a list whose schema asks for fewer.
+    least_items: u64,
     /// Makes items different from each other.
     salt: usize,
-    left: usize,
 }
 
 impl Maker<'_> {
-    fn value(&mut self, schema: &Value, room: usize) -> Option<Value> {
+    fn value(&mut self, schema: &Value, depth: usize) -> Option<Value> {
         let object = match schema {
-            Value::Object(_) => self.flat(schema, room)?,
+            Value::Object(object) => self.flattener.whole(object, depth).ok()??,
             Value::Bool(true) => Map::new(),
             _ => return None,
         };
+        // What contains itself ends by its depth.
+        self.flattener.followed.clear();
         if let Some(given) = self.given(&object) {
             return Some(given);
         }
         match kind(&object) {
-            "object" => self.object(&object, room - 1),
-            "array" => self.array(&object, room - 1),
+            "object" => self.object(&object, depth + 1),
+            "array" => self.array(&object, depth + 1),
             "integer" => scalar::number(&object, scalar::Whole::Yes, self.salt),
             "number" => scalar::number(&object, scalar::Whole::No, self.salt),
             "boolean" => Some(Value::Bool(self.salt.is_multiple_of(2))),
             "null" => Some(Value::Null),
             _ => scalar::text(&object, self.salt).map(Value::String),
         }
-    }
-
-    /// The schema with what it refers to, its `allOf` and one branch of each choice in one piece.
-    fn flat(&mut self, schema: &Value, room: usize) -> Option<Map<String, Value>> {
-        self.left = self.left.checked_sub(weight(schema))?;
-        let room = room.checked_sub(1).filter(|room| 0 < *room)?;
-        let Value::Object(object) = schema else {
-            return (*schema == Value::Bool(true)).then(Map::new);
-        };
-        let needed = object.iter().filter(|(keyword, _)| !is_aside(keyword));
-        let mut whole: Map<_, _> = needed.map(|(keyword, value)| (keyword.clone(), value.clone())).collect();
-        if let Some(Value::String(reference)) = whole.shift_remove("$ref") {
-            merge::into(&mut whole, self.flat(local(self.root, &reference)?, room)?);
-        }
-        whole.shift_remove("allOf");
-        for part in parts(object, "allOf") {
-            merge::into(&mut whole, self.flat(part, room)?);
-        }
-        for choice in ["anyOf", "oneOf"] {
-            whole.shift_remove(choice);
-            let branches = parts(object, choice);
-            if branches.is_empty() {
-                continue;
-            }
-            let turned = branches.iter().cycle().skip(self.branch % branches.len()).take(branches.len());
-            let taken = turned.into_iter().find_map(|branch| self.flat(branch, room))?;
-            merge::into(&mut whole, taken);
-        }
-        Some(whole)
     }
 
     /// A value that the schema itself gives.
@@ -110,13 +93,13 @@ impl Maker<'_> {
         parts(object, "enum").get(self.salt).or_else(|| parts(object, "enum").first()).cloned()
     }
 
-    fn object(&mut self, object: &Map<String, Value>, room: usize) -> Option<Value> {
+    fn object(&mut self, object: &Map<String, Value>, depth: usize) -> Option<Value> {
         let properties = object.get("properties").and_then(Value::as_object);
         let rest = object.get("additionalProperties").unwrap_or(&Value::Bool(true));
         let mut made = Map::new();
         for name in parts(object, "required").iter().filter_map(Value::as_str) {
             let schema = properties.and_then(|properties| properties.get(name)).unwrap_or(rest);
-            made.insert(name.to_owned(), self.value(schema, room)?);
+            made.insert(name.to_owned(), self.value(schema, depth)?);
         }
         let least = count(object, "minProperties");
         for (name, schema) in properties.into_iter().flatten() {
@@ -124,7 +107,7 @@ impl Maker<'_> {
                 break;
             }
             if !made.contains_key(name)
-                && let Some(value) = self.value(schema, room)
+                && let Some(value) = self.value(schema, depth)
             {
                 made.insert(name.clone(), value);
             }
@@ -133,14 +116,14 @@ impl Maker<'_> {
             if least <= made.len() as u64 {
                 break;
             }
-            made.insert(format!("key{number}"), self.value(rest, room)?);
+            made.insert(format!("key{number}"), self.value(rest, depth)?);
         }
         Some(Value::Object(made))
     }
 
-    fn array(&mut self, object: &Map<String, Value>, room: usize) -> Option<Value> {
+    fn array(&mut self, object: &Map<String, Value>, depth: usize) -> Option<Value> {
         let wanted = object.get("contains").map(|_| count(object, "minContains").max(1)).unwrap_or(0);
-        let least = count(object, "minItems").max(wanted);
+        let least = count(object, "minItems").max(wanted).max(self.least_items);
         if MOST_FILLED < least {
             return None;
         }
@@ -152,7 +135,7 @@ impl Maker<'_> {
         let mut made = Vec::new();
         for index in 0..usize::try_from(least).ok()? {
             self.salt = if unique { index } else { salt };
-            made.push(self.value(own.and_then(|own| own.get(index)).unwrap_or(rest), room)?);
+            made.push(self.value(own.and_then(|own| own.get(index)).unwrap_or(rest), depth)?);
         }
         self.salt = salt;
         Some(Value::Array(made))
@@ -178,26 +161,6 @@ fn kind(object: &Map<String, Value>) -> &str {
         "number"
     } else {
         "string"
-    }
-}
-
-/// What says nothing about one value and may be large.
-fn is_aside(keyword: &str) -> bool {
-    matches!(keyword, "$defs" | "definitions" | "description" | "title" | "$comment" | "not")
-}
-
-/// How much is copied with a schema.
-fn weight(schema: &Value) -> usize {
-    match schema {
-        Value::Array(list) => 1 + list.iter().map(weight).sum::<usize>(),
-        Value::Object(object) => {
-            1 + object
-                .iter()
-                .filter(|(keyword, _)| !is_aside(keyword))
-                .map(|(_, inner)| weight(inner))
-                .sum::<usize>()
-        }
-        _ => 1,
     }
 }
 

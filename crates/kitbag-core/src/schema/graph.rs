@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::SchemaError;
 use super::keyword::{Holds, Reach, Segment, members};
 use super::pattern::Patterns;
-use super::refs::{Index, Lost, address};
+use super::refs::{Index, address};
 use crate::model::Limits;
 
 mod effort;
@@ -30,7 +30,7 @@ enum Step {
 }
 
 #[derive(Clone, Debug, Default)]
-struct Node {
+struct GraphNode {
     edges: Vec<(Step, usize)>,
     /// What one visit costs.
     weight: u64,
@@ -46,7 +46,7 @@ struct Node {
     ways: u64,
 }
 
-impl Node {
+impl GraphNode {
     /// Visits of the schemas inside for one visit of this.
     fn times(&self) -> u64 {
         if self.twice { 2 } else { 1 }
@@ -56,7 +56,7 @@ impl Node {
 /// The parts of a schema that can be reached.
 #[derive(Clone, Debug)]
 pub(super) struct Graph {
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     /// Whether two ways lead to one part, so that the size of the schema says little about the work.
     shared: bool,
     weight: u64,
@@ -78,7 +78,7 @@ pub(super) struct Survey<'a> {
     pub(super) targets: Vec<Target<'a>>,
     /// The number of a target, by its address.
     pub(super) numbers: HashMap<usize, usize>,
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     ids: HashMap<usize, usize>,
     /// References with the schema that holds them and its node, to be followed.
     open: Vec<(&'a Value, &'a str, usize)>,
@@ -113,10 +113,7 @@ impl<'a> Survey<'a> {
     }
 
     fn follow(&mut self, from: &'a Value, reference: &'a str, node: usize) -> Result<(), SchemaError> {
-        let schema = self.index.find(reference, from).map_err(|lost| match lost {
-            Lost::Outside => SchemaError::external(reference),
-            Lost::Nowhere => SchemaError::missing(reference),
-        })?;
+        let schema = self.index.target(reference, from)?;
         let target = self.visit(schema);
         self.nodes[node].edges.push((Step::Same, target));
         let number = self.targets.len();
@@ -151,7 +148,7 @@ impl<'a> Survey<'a> {
             self.shared = true;
             return known;
         }
-        self.nodes.push(Node { weight: 1, ..Node::default() });
+        self.nodes.push(GraphNode { weight: 1, ..GraphNode::default() });
         for (keyword, value) in schema.as_object().into_iter().flatten() {
             self.weigh(id, keyword, value);
             if let (Holds::Reference, Value::String(reference)) = (Holds::of(keyword, value), value) {
@@ -174,8 +171,8 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// Fills in [`Node::ways`], or says why there are too many.
-fn count_ways(nodes: &mut [Node], limits: &Limits) -> Result<(), SchemaError> {
+/// Fills in [`GraphNode::ways`], or says why there are too many.
+fn count_ways(nodes: &mut [GraphNode], limits: &Limits) -> Result<(), SchemaError> {
     let mut marks = vec![Mark::New; nodes.len()];
     // The compiler follows the ways itself where it must know what was looked at: then all count together.
     let mut followed = 0u64;
@@ -208,7 +205,7 @@ enum Mark {
 }
 
 /// The longest way from a node that stays at one value. `room` bounds how deep this goes itself.
-fn ways_from(nodes: &mut [Node], marks: &mut [Mark], id: usize, room: usize) -> Result<usize, Turn> {
+fn ways_from(nodes: &mut [GraphNode], marks: &mut [Mark], id: usize, room: usize) -> Result<usize, Turn> {
     match marks[id] {
         Mark::Open => return Err(Turn::Back),
         Mark::Done(longest) if longest <= room => return Ok(longest),

@@ -2,9 +2,12 @@
 
 use serde_json::Value;
 
+/// Keywords that say where a schema stands.
+pub(crate) const REFERENCES: [&str; 3] = ["$ref", "$dynamicRef", "$recursiveRef"];
+
 /// The part of a value that a schema inside a schema looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(crate) enum Reach {
     /// The same value again.
     Same,
     /// The property of that name.
@@ -21,7 +24,7 @@ pub(super) enum Reach {
 
 /// What a keyword holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Holds {
+pub(crate) enum Holds {
     /// A schema.
     One(Reach),
     /// A list of schemas.
@@ -62,22 +65,22 @@ impl Holds {
 }
 
 /// One schema inside another.
-pub(super) struct Member<'a> {
+pub(crate) struct Member<'a> {
     /// Its place under the keyword: a name, a number, or nothing.
-    pub(super) segment: Option<Segment<'a>>,
-    pub(super) reach: Reach,
-    pub(super) schema: &'a Value,
+    pub(crate) segment: Option<Segment<'a>>,
+    pub(crate) reach: Reach,
+    pub(crate) schema: &'a Value,
 }
 
 /// A step of a JSON pointer.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Segment<'a> {
+pub(crate) enum Segment<'a> {
     Name(&'a str),
     Index(usize),
 }
 
 /// The schemas that a keyword holds; none where it is not of the shape it should be.
-pub(super) fn members<'a>(keyword: &str, value: &'a Value) -> Vec<Member<'a>> {
+pub(crate) fn members<'a>(keyword: &str, value: &'a Value) -> Vec<Member<'a>> {
     let member = |segment, reach, schema| Member { segment, reach, schema };
     match (Holds::of(keyword, value), value) {
         (Holds::One(reach), schema) if is_schema(schema) => vec![member(None, reach, schema)],
@@ -91,6 +94,35 @@ pub(super) fn members<'a>(keyword: &str, value: &'a Value) -> Vec<Member<'a>> {
         }
         _ => Vec::new(),
     }
+}
+
+/// Whether a keyword holds schemas by name: a property may be called `enum` without being one.
+pub(crate) fn is_table(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs" | "definitions"
+    )
+}
+
+/// Whether a keyword holds data, which may look like a schema and is none.
+pub(crate) fn is_data(keyword: &str) -> bool {
+    matches!(keyword, "enum" | "const" | "default" | "examples")
+}
+
+/// The types of JSON Schema.
+pub(crate) const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+
+/// Whether there is a type of that name.
+pub(crate) fn is_type(kind: &str) -> bool {
+    TYPES.contains(&kind)
+}
+
+/// Whether a keyword is only written and not set: programs write null for that, and PHP a list for an empty object.
+pub(crate) fn is_unset(keyword: &str, value: &Value) -> bool {
+    let holds_schemas =
+        || matches!(Holds::of(keyword, value), Holds::One(_) | Holds::List(_) | Holds::Table(_));
+    value.is_null() && !matches!(keyword, "default" | "const")
+        || value.as_array().is_some_and(Vec::is_empty) && holds_schemas()
 }
 
 /// Whether a value can stand where a schema is asked for.

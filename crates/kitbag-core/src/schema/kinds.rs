@@ -25,6 +25,8 @@ impl Kinds {
     pub(super) const ARRAY: Self = Self(32);
     pub(super) const OBJECT: Self = Self(64);
     pub(super) const ALL: Self = Self(127);
+    /// What a word can be.
+    pub(super) const SCALAR: Self = Self(1 | 2 | 4 | 8 | 16);
 
     pub(super) fn has(self, kind: Self) -> bool {
         self.0 & kind.0 != 0
@@ -176,4 +178,9 @@ pub(super) fn parts<'a>(object: &'a Map<String, Value>, keyword: &str) -> &'a [V
 pub fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
     let holding = Reader::new(schema).holding(schema, Kinds::OBJECT);
     holding.into_iter().find_map(|object| object.get("properties")?.get(name))
+}
+
+/// Whether null may be among what a schema takes; if not, it is certainly refused. References are those of `root`.
+pub(crate) fn may_be_null(root: &Value, schema: &Value) -> bool {
+    Reader::new(root).accepted(schema).has(Kinds::NULL)
 }

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
+use super::keyword::is_table;
+use super::tree::values;
 use crate::text::{is_hidden, neutral, visible};
 
 /// Levels of nesting; what a parser of JSON takes.
@@ -21,20 +23,15 @@ pub fn neutral_schema(raw: &Value) -> Result<Cow<'_, Value>, String> {
 fn needs_change(raw: &Value) -> Result<bool, String> {
     let changes = |text: &str| matches!(neutral(text), Cow::Owned(_));
     let mut found = false;
-    let mut open = vec![(raw, 0)];
-    while let Some((value, depth)) = open.pop() {
+    for (value, depth) in values(raw) {
         if DEEPEST < depth {
             return Err(format!("the schema is nested deeper than {DEEPEST} levels"));
         }
-        match value {
-            Value::String(text) => found |= changes(text),
-            Value::Array(list) => open.extend(list.iter().map(|inner| (inner, depth + 1))),
-            Value::Object(object) => {
-                found |= object.keys().any(|key| changes(key));
-                open.extend(object.values().map(|inner| (inner, depth + 1)));
-            }
-            _ => {}
-        }
+        found |= match value {
+            Value::String(text) => changes(text),
+            Value::Object(object) => object.keys().any(|key| changes(key)),
+            _ => false,
+        };
     }
     Ok(found)
 }
@@ -51,8 +48,7 @@ fn schema(value: &Value) -> Result<Value, String> {
                         sent(key, inner)?
                     }
                     "pattern" => pattern(inner)?,
-                    "properties" | "patternProperties" | "dependentSchemas" | "dependencies" | "$defs"
-                    | "definitions" => table(inner)?,
+                    key if is_table(key) => table(inner)?,
                     _ => schema(inner)?,
                 };
                 copy.insert(name("key", key)?.to_owned(), inner);

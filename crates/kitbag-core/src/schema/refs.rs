@@ -1,9 +1,14 @@
 //! Where a `$ref` leads, inside its own document only: nothing is ever fetched.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 use url::Url;
+
+use super::SchemaError;
+use super::tree::inside;
 
 /// A value's place in memory: tells two equal values of one document apart.
 pub(crate) fn address(value: &Value) -> usize {
@@ -65,16 +70,18 @@ impl<'a> Index<'a> {
         }
         let base = own.as_ref().or(base);
         match value {
-            Value::Object(object) => {
-                // What is data there may look like a schema, and is none.
-                let schemas = object
-                    .iter()
-                    .filter(|(key, _)| !matches!(key.as_str(), "enum" | "const" | "default" | "examples"));
-                schemas.for_each(|(_, inner)| self.learn(inner, home, base));
-            }
+            Value::Object(object) => inside(object, |inner| self.learn(inner, home, base)),
             Value::Array(list) => list.iter().for_each(|inner| self.learn(inner, home, base)),
             _ => {}
         }
+    }
+
+    /// What `reference`, found in the schema `from`, must refer to.
+    pub(crate) fn target(&self, reference: &str, from: &Value) -> Result<&'a Value, SchemaError> {
+        self.find(reference, from).map_err(|lost| match lost {
+            Lost::Outside => SchemaError::external(reference),
+            Lost::Nowhere => SchemaError::missing(reference),
+        })
     }
 
     /// What `reference`, found in the schema `from`, refers to.
@@ -92,7 +99,7 @@ impl<'a> Index<'a> {
         if fragment.starts_with('/') {
             return document.pointer(&fragment).ok_or(Lost::Nowhere);
         }
-        self.anchors.get(fragment.as_str()).copied().ok_or(Lost::Nowhere)
+        self.anchors.get(&*fragment).copied().ok_or(Lost::Nowhere)
     }
 
     fn document(&self, uri: &str, home: &Value) -> Option<&'a Value> {
@@ -112,23 +119,11 @@ fn join(base: Option<&Url>, text: &str) -> Option<Url> {
 }
 
 /// What a reference of the plain forms `#` and `#/a/b` refers to.
-pub(super) fn local<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
+pub(crate) fn local<'a>(root: &'a Value, reference: &str) -> Option<&'a Value> {
     root.pointer(&percent_decoded(reference.strip_prefix('#')?)?)
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        let byte = match byte {
-            b'%' => {
-                let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-                let (high, low) = (digit(rest.next())?, digit(rest.next())?);
-                u8::try_from(high * 16 + low).ok()?
-            }
-            byte => byte,
-        };
-        bytes.push(byte);
-    }
-    String::from_utf8(bytes).ok()
+/// A fragment of a URI as it is meant; nothing if that is no text.
+pub(crate) fn percent_decoded(text: &str) -> Option<Cow<'_, str>> {
+    percent_decode_str(text).decode_utf8().ok()
 }

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::tools::{find, list_names, named, shown_text};
 use crate::present::Intent;
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 
 /// The most of a schema that is put into an error.
 const SCHEMA: usize = 4_000;
@@ -113,7 +113,7 @@ fn inputs(fields: &Fields<'_>) -> Result<Option<String>, String> {
     }
 }
 
-fn with_schema(shown: &Shown, why: &str) -> String {
+fn with_schema(shown: &ViewTool, why: &str) -> String {
     let schema = shown.tool.input.to_string();
     let end = (0..=SCHEMA.min(schema.len())).rev().find(|at| schema.is_char_boundary(*at)).unwrap_or(0);
     let more = if end < schema.len() { "…" } else { "" };

@@ -9,7 +9,7 @@ use crate::present::find::Words;
 use crate::present::signatures::inline::cut;
 use crate::present::signatures::kind::{Detail, kind};
 use crate::present::signatures::params::params;
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 
 /// Bytes of one page; a tool that is larger has a page of its own.
 const PAGE: usize = 32 << 10;
@@ -39,7 +39,7 @@ pub struct Listing {
 pub fn list(view: &View, server: &str, query: Option<&str>, page: usize) -> Listing {
     let all = named(view, server);
     let words = Words::of(query.unwrap_or_default());
-    let fitting: Vec<(&str, &Arc<Shown>)> =
+    let fitting: Vec<(&str, &Arc<ViewTool>)> =
         all.iter().filter(|(label, shown)| words.fit(label, shown)).copied().collect();
     let mut pages: Vec<Vec<Value>> = vec![Vec::new()];
     let mut room = PAGE;
@@ -62,7 +62,7 @@ pub fn list(view: &View, server: &str, query: Option<&str>, page: usize) -> List
     Listing { tools: Value::Array(tools), total, page, pages: count, note }
 }
 
-fn entry(label: &str, shown: &Shown) -> Value {
+fn entry(label: &str, shown: &ViewTool) -> Value {
     let whole = described(label, shown, usize::MAX, usize::MAX);
     if whole.to_string().len() <= LARGEST {
         return whole;
@@ -77,7 +77,7 @@ fn entry(label: &str, shown: &Shown) -> Value {
     short
 }
 
-fn described(label: &str, shown: &Shown, about_most: usize, inputs_most: usize) -> Value {
+fn described(label: &str, shown: &ViewTool, about_most: usize, inputs_most: usize) -> Value {
     let root = &*shown.tool.input;
     let mut inputs = Map::new();
     for param in params(root, root).into_iter().take(inputs_most) {
@@ -99,7 +99,7 @@ fn note(
     view: &View,
     server: &str,
     query: Option<&str>,
-    all: &[(&str, &Arc<Shown>)],
+    all: &[(&str, &Arc<ViewTool>)],
     (here, total, page, pages): (usize, usize, usize, usize),
 ) -> Option<String> {
     let mut notes = Vec::new();

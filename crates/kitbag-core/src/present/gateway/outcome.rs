@@ -1,12 +1,10 @@
-//! What a model gets back: a result, a text or an error, and a word before what takes time.
-
-use std::fmt;
+//! What a model gets back: a result, a text or an error.
 
 use serde_json::{Value, json};
 
 /// What came of a call, by type.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Typed {
+pub enum GatewayOutcome {
     /// Data.
     Result {
         /// Structured content as a list of objects; a value that is none is wrapped as `{"value": …}`.
@@ -20,7 +18,7 @@ pub enum Typed {
     Error(String),
 }
 
-impl Typed {
+impl GatewayOutcome {
     /// The word for its type.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -47,7 +45,7 @@ impl Typed {
 
 /// Whether a tool says that it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flag {
+pub enum ErrorFlag {
     /// It does not.
     Fine,
     /// It does.
@@ -55,24 +53,26 @@ pub enum Flag {
 }
 
 /// The type of a result, from its content blocks as received, its structured content and its error flag.
-pub fn outcome(blocks: &[Value], structured: Option<&Value>, flag: Flag) -> Typed {
+pub fn outcome(blocks: &[Value], structured: Option<&Value>, flag: ErrorFlag) -> GatewayOutcome {
     let texts: Vec<&str> = blocks.iter().filter_map(text).collect();
     let words = texts.join("\n");
-    if flag == Flag::Failed {
+    if flag == ErrorFlag::Failed {
         let data = || structured.map(Value::to_string).unwrap_or_default();
         let message = Some(words).filter(|text| !text.trim().is_empty()).unwrap_or_else(data);
         let message = Some(message).filter(|text| !text.is_empty());
-        return Typed::Error(message.unwrap_or_else(|| "the tool failed and gave no reason".to_owned()));
+        return GatewayOutcome::Error(
+            message.unwrap_or_else(|| "the tool failed and gave no reason".to_owned()),
+        );
     }
     if let Some(value) = structured {
         let is_copy = |block: &&Value| text(block).is_some_and(|text| says(text, value));
         let blocks = blocks.iter().filter(|block| !is_copy(block)).cloned().collect();
-        return Typed::Result { objects: objects(value), blocks };
+        return GatewayOutcome::Result { objects: objects(value), blocks };
     }
     if texts.len() == blocks.len() {
-        return Typed::Text(words);
+        return GatewayOutcome::Text(words);
     }
-    Typed::Result { objects: Vec::new(), blocks: blocks.to_vec() }
+    GatewayOutcome::Result { objects: Vec::new(), blocks: blocks.to_vec() }
 }
 
 fn text(block: &Value) -> Option<&str> {
@@ -90,37 +90,5 @@ fn objects(value: &Value) -> Vec<Value> {
     match value {
         Value::Array(items) => items.iter().map(wrapped).collect(),
         other => vec![wrapped(other)],
-    }
-}
-
-/// A word before what takes time.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Status {
-    /// A server is being connected.
-    Connecting {
-        /// Which.
-        server: String,
-    },
-    /// Its tools are being asked for.
-    Listing {
-        /// Of which.
-        server: String,
-    },
-    /// A tool is running.
-    Executing {
-        /// Of which server.
-        server: String,
-        /// Which tool.
-        tool: String,
-    },
-}
-
-impl fmt::Display for Status {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Connecting { server } => write!(f, "Connecting to MCP server '{server}'…"),
-            Self::Listing { server } => write!(f, "Listing the tools of MCP server '{server}'…"),
-            Self::Executing { server, tool } => write!(f, "Executing '{tool}' on MCP server '{server}'…"),
-        }
     }
 }

@@ -6,12 +6,13 @@ use serde_json::{Value, json};
 
 use super::tools::of;
 use super::*;
-use crate::catalog::Away;
+use crate::catalog::Unreachable;
+use crate::model::Activity;
 use crate::model::AgentRules;
-use crate::names::lookup::Found;
-use crate::names::{Form, gateways};
+use crate::names::lookup::NameMatch;
+use crate::names::{NameForm, gateways};
 use crate::present::Intent;
-use crate::present::fixture::{recorded_view, server, shaped, snapshot, view};
+use crate::present::tests::fixture::{recorded_view, server, shaped, snapshot, view};
 
 const SEED: &str = include_str!("../../../../../testdata/seeds/mcp_api_ai_mcp.json");
 
@@ -25,9 +26,9 @@ fn papers() -> Value {
     ])
 }
 
-fn defined(view: &View, servers: &[&str]) -> Vec<Definition> {
+fn defined(view: &View, servers: &[&str]) -> Vec<GatewayDefinition> {
     let names: Vec<ServerName> = servers.iter().map(|name| server(name)).collect();
-    let stdio = |name| Server { name, transport: Transport::Stdio, description: None };
+    let stdio = |name| GatewayServer { name, transport: Transport::Stdio, description: None };
     definitions(view, &names.iter().map(stdio).collect::<Vec<_>>())
 }
 
@@ -56,7 +57,7 @@ fn s1_1_one_tool_per_server_named_and_described_as_in_the_seed() {
     assert_eq!(format!("{text}\n"), SEED);
     let described = |transport, description| {
         let server = server("a b");
-        super::describe(&Server { name: &server, transport, description })
+        super::describe(&GatewayServer { name: &server, transport, description })
     };
     assert_eq!(
         described(Transport::Auto, None),
@@ -78,7 +79,7 @@ fn s1_17_servers_of_one_sanitised_name_stay_apart() {
     let view = view([("a", json!([{"name": "b_c"}]))]);
     let names = |held: &BTreeMap<ServerName, ShownName>, servers: &[&str]| {
         let servers: Vec<ServerName> = servers.iter().map(|name| server(name)).collect();
-        let is_a_tool = |name: &ShownName| view.snapshot().names().table(Form::Full).pair(name).is_some();
+        let is_a_tool = |name: &ShownName| view.snapshot().names().table(NameForm::Full).pair(name).is_some();
         gateways(held, &servers, is_a_tool)
     };
     let two = names(&BTreeMap::new(), &["x-y", "x_y", "z"]);
@@ -161,7 +162,7 @@ fn s1_3_the_next_page_is_of_what_was_asked_for() {
 #[test]
 fn s1_4_inputs_in_the_wrong_place_are_not_dropped_before_the_tools_are_known() {
     let cold = Arc::new(snapshot([]).with_gateways([&server("cold")]).unwrap());
-    let view = shaped(&cold, &BTreeMap::new(), &AgentRules::default(), Form::Full);
+    let view = shaped(&cold, &BTreeMap::new(), &AgentRules::default(), NameForm::Full);
     let asked = decode(&view, "cold", r#"{"action": "execute", "tool_name": "rm", "dry_run": true}"#);
     assert!(matches!(&asked, Intent::Malformed { repair } if repair.contains("dry_run")), "{asked:?}");
 }
@@ -211,7 +212,7 @@ fn s1_19_what_is_kept_from_a_view_is_neither_listed_nor_run() {
     let all = snapshot([("api-ai-mcp", papers()), ("other", json!([{"name": "hidden"}]))]);
     let all = Arc::new(all.with_gateways([&server("unknown-yet")]).unwrap());
     let agent = AgentRules { allow: vec!["api-ai-mcp/search".into()], ..AgentRules::default() };
-    let view = shaped(&all, &BTreeMap::new(), &agent, Form::Full);
+    let view = shaped(&all, &BTreeMap::new(), &agent, NameForm::Full);
     let execute = |server: &str, tool: &str| {
         decode(&view, server, &json!({"action": "execute", "tool_name": tool}).to_string())
     };
@@ -233,9 +234,10 @@ fn s1_19_what_is_kept_from_a_view_is_neither_listed_nor_run() {
 fn s1_14_a_server_that_is_away_keeps_its_definition() {
     let all = snapshot([("s", papers())]);
     let of = |snapshot: &Arc<crate::catalog::Snapshot>| {
-        shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), Form::Full)
+        shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), NameForm::Full)
     };
-    let away = Arc::new(all.with_away(&server("s"), Some(Away::because("connection refused"))).unwrap());
+    let away =
+        Arc::new(all.with_away(&server("s"), Some(Unreachable::because("connection refused"))).unwrap());
     let (before, after) = (&defined(&of(&all), &["s"])[0], &defined(&of(&away), &["s"])[0]);
     assert_eq!(before.to_value(), after.to_value());
     assert_eq!(
@@ -252,37 +254,50 @@ fn s1_14_a_server_that_is_away_keeps_its_definition() {
 fn s1_7_results_are_typed() {
     let text = |text: &str| json!({"type": "text", "text": text});
     let image = json!({"type": "image", "data": "AA==", "mimeType": "image/png"});
-    let check = |blocks: &[Value], structured: Option<Value>, flag: Flag, expected: Typed| {
+    let check = |blocks: &[Value], structured: Option<Value>, flag: ErrorFlag, expected: GatewayOutcome| {
         assert_eq!(outcome(blocks, structured.as_ref(), flag), expected, "{blocks:?} {structured:?}");
     };
-    let result = |objects: &[Value], blocks: &[Value]| Typed::Result {
+    let result = |objects: &[Value], blocks: &[Value]| GatewayOutcome::Result {
         objects: objects.to_vec(),
         blocks: blocks.to_vec(),
     };
-    check(&[text("a"), text("b")], None, Flag::Fine, Typed::Text("a\nb".into()));
-    check(&[], None, Flag::Fine, Typed::Text(String::new()));
-    check(&[text("{\"a\": 1}")], Some(json!({"a": 1})), Flag::Fine, result(&[json!({"a": 1})], &[]));
-    check(&[text("note")], Some(json!({"a": 1})), Flag::Fine, result(&[json!({"a": 1})], &[text("note")]));
+    check(&[text("a"), text("b")], None, ErrorFlag::Fine, GatewayOutcome::Text("a\nb".into()));
+    check(&[], None, ErrorFlag::Fine, GatewayOutcome::Text(String::new()));
+    check(&[text("{\"a\": 1}")], Some(json!({"a": 1})), ErrorFlag::Fine, result(&[json!({"a": 1})], &[]));
+    check(
+        &[text("note")],
+        Some(json!({"a": 1})),
+        ErrorFlag::Fine,
+        result(&[json!({"a": 1})], &[text("note")]),
+    );
     check(
         &[],
         Some(json!([{"a": 1}, 2, "x"])),
-        Flag::Fine,
+        ErrorFlag::Fine,
         result(&[json!({"a": 1}), json!({"value": 2}), json!({"value": "x"})], &[]),
     );
-    check(&[], Some(json!(7)), Flag::Fine, result(&[json!({"value": 7})], &[]));
-    check(&[text("see"), image.clone()], None, Flag::Fine, result(&[], &[text("see"), image]));
-    check(&[text("bad path")], Some(json!({"a": 1})), Flag::Failed, Typed::Error("bad path".into()));
-    check(&[], Some(json!({"code": 7})), Flag::Failed, Typed::Error("{\"code\":7}".into()));
-    check(&[], None, Flag::Failed, Typed::Error("the tool failed and gave no reason".into()));
-    assert_eq!(Typed::Text("a".into()).to_value(), json!({"type": "text", "text": "a"}));
+    check(&[], Some(json!(7)), ErrorFlag::Fine, result(&[json!({"value": 7})], &[]));
+    check(&[text("see"), image.clone()], None, ErrorFlag::Fine, result(&[], &[text("see"), image]));
+    check(
+        &[text("bad path")],
+        Some(json!({"a": 1})),
+        ErrorFlag::Failed,
+        GatewayOutcome::Error("bad path".into()),
+    );
+    check(&[], Some(json!({"code": 7})), ErrorFlag::Failed, GatewayOutcome::Error("{\"code\":7}".into()));
+    check(&[], None, ErrorFlag::Failed, GatewayOutcome::Error("the tool failed and gave no reason".into()));
+    assert_eq!(GatewayOutcome::Text("a".into()).to_value(), json!({"type": "text", "text": "a"}));
 }
 
 #[test]
 fn s1_16_a_word_before_slow_work() {
     let server = || "api-ai-mcp".to_owned();
-    assert_eq!(Status::Connecting { server: server() }.to_string(), "Connecting to MCP server 'api-ai-mcp'…");
     assert_eq!(
-        Status::Executing { server: server(), tool: "search".into() }.to_string(),
+        Activity::Connecting { server: server() }.to_string(),
+        "Connecting to MCP server 'api-ai-mcp'…"
+    );
+    assert_eq!(
+        Activity::Executing { server: server(), tool: "search".into() }.to_string(),
         "Executing 'search' on MCP server 'api-ai-mcp'…"
     );
 }
@@ -299,7 +314,7 @@ fn s2_11_every_name_a_gateway_lists_is_run_and_found() {
                 panic!("{label}")
             };
             assert_eq!(tool, shown.name.as_str());
-            assert!(matches!(view.find(&tool), Found::One(_)));
+            assert!(matches!(view.find(&tool), NameMatch::One(_)));
             count += 1;
         }
     }

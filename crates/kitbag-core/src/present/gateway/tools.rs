@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::shape::{Shown, View};
+use crate::shape::{View, ViewTool};
 use crate::text::{nearest, visible};
 
 /// Bytes of names in one error.
@@ -11,18 +11,19 @@ const NAMES: usize = 4_000;
 const LONGEST: usize = 120;
 
 /// Whether a tool is meant, by its name inside and its others.
-type Way<'a> = &'a dyn Fn(&str, &Shown) -> bool;
+type Way<'a> = &'a dyn Fn(&str, &ViewTool) -> bool;
 
 /// The tools a view has of a server, in its order. Those whose name went to another tool are among them: in
 /// here nobody else has it.
-pub(super) fn of<'a>(view: &'a View, server: &'a str) -> impl Iterator<Item = &'a Arc<Shown>> {
+pub(super) fn of<'a>(view: &'a View, server: &'a str) -> impl Iterator<Item = &'a Arc<ViewTool>> {
     let all = view.tools().iter().chain(view.shadowed());
     all.filter(move |shown| shown.tool.server.as_str() == server)
 }
 
 /// The tools of a server with their names inside the gateway.
-pub(super) fn named<'a>(view: &'a View, server: &'a str) -> Vec<(&'a str, &'a Arc<Shown>)> {
-    let mut named: Vec<(&str, &Arc<Shown>)> = of(view, server).map(|shown| (label(shown), shown)).collect();
+pub(super) fn named<'a>(view: &'a View, server: &'a str) -> Vec<(&'a str, &'a Arc<ViewTool>)> {
+    let mut named: Vec<(&str, &Arc<ViewTool>)> =
+        of(view, server).map(|shown| (label(shown), shown)).collect();
     let mut labels: Vec<&str> = named.iter().map(|(label, _)| *label).collect();
     labels.sort_unstable();
     let is_twice = |label: &str| {
@@ -36,20 +37,20 @@ pub(super) fn named<'a>(view: &'a View, server: &'a str) -> Vec<(&'a str, &'a Ar
     named
 }
 
-fn label(shown: &Shown) -> &str {
-    match &shown.tool.wish {
+fn label(shown: &ViewTool) -> &str {
+    match &shown.tool.name_override {
         Some(wish) if *wish == shown.name => wish.as_str(),
         _ => shown.tool.name.as_str(),
     }
 }
 
 /// The tool a text means; the error tells the names and what was probably meant.
-pub fn find<'a>(view: &'a View, server: &'a str, text: &str) -> Result<&'a Arc<Shown>, String> {
+pub fn find<'a>(view: &'a View, server: &'a str, text: &str) -> Result<&'a Arc<ViewTool>, String> {
     let named = named(view, server);
-    let is_label = |label: &str, _: &Shown| label == text;
-    let is_shown = |_: &str, shown: &Shown| shown.name.as_str() == text || shown.full.as_str() == text;
-    let is_own = |_: &str, shown: &Shown| shown.tool.name.as_str() == text;
-    let is_like = |label: &str, shown: &Shown| {
+    let is_label = |label: &str, _: &ViewTool| label == text;
+    let is_shown = |_: &str, shown: &ViewTool| shown.name.as_str() == text || shown.full.as_str() == text;
+    let is_own = |_: &str, shown: &ViewTool| shown.tool.name.as_str() == text;
+    let is_like = |label: &str, shown: &ViewTool| {
         let names = [label, shown.name.as_str(), shown.full.as_str(), shown.tool.name.as_str()];
         names.iter().any(|name| loosely(name).eq(loosely(text)))
     };
@@ -85,7 +86,7 @@ pub(super) fn shown_text(text: &str) -> String {
 }
 
 /// The names, as many as have room.
-pub(super) fn list_names(named: &[(&str, &Arc<Shown>)]) -> String {
+pub(super) fn list_names(named: &[(&str, &Arc<ViewTool>)]) -> String {
     if named.is_empty() {
         return "none".to_owned();
     }

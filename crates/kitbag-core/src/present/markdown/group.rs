@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::Grouping;
 use crate::present::signatures::inline::{cut, inline};
-use crate::shape::Shown;
+use crate::shape::ViewTool;
 
 /// The longest heading taken from a tool.
 const LONGEST: usize = 80;
@@ -14,11 +14,11 @@ const OTHER: &str = "Other";
 /// Tools under one heading.
 pub(super) struct Group<'a> {
     pub(super) heading: String,
-    pub(super) tools: Vec<&'a Shown>,
+    pub(super) tools: Vec<&'a ViewTool>,
 }
 
 /// The groups in order of their first tool, those without a category last; tools keep their order.
-pub(super) fn groups<'a>(tools: &[&'a Shown], grouping: Grouping) -> Vec<Group<'a>> {
+pub(super) fn groups<'a>(tools: &[&'a ViewTool], grouping: Grouping) -> Vec<Group<'a>> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     let mut places: HashMap<String, usize> = HashMap::new();
     for shown in tools {
@@ -39,7 +39,7 @@ pub(super) fn groups<'a>(tools: &[&'a Shown], grouping: Grouping) -> Vec<Group<'
     groups
 }
 
-fn heading(shown: &Shown, grouping: Grouping) -> String {
+fn heading(shown: &ViewTool, grouping: Grouping) -> String {
     match grouping {
         Grouping::Server => format!("MCP Server: {}", inline(shown.tool.server.as_str())),
         Grouping::Category => match category(shown) {
@@ -51,7 +51,7 @@ fn heading(shown: &Shown, grouping: Grouping) -> String {
 }
 
 /// The operator's word, else the server's own.
-pub(super) fn category(shown: &Shown) -> Option<String> {
+pub(super) fn category(shown: &ViewTool) -> Option<String> {
     let declared = || {
         let places = ["/annotations/category", "/_meta/category", "/category"];
         places.iter().find_map(|place| shown.tool.raw.pointer(place)?.as_str())
@@ -64,7 +64,7 @@ pub(super) fn category(shown: &Shown) -> Option<String> {
 const EFFECTS: [&str; 4] = ["Reads only", "Makes changes", "May destroy", "Effect not declared"];
 
 /// By what its server says; a claim, not a fact.
-fn effect(shown: &Shown) -> &'static str {
+fn effect(shown: &ViewTool) -> &'static str {
     let hints = shown.tool.hints;
     match (hints.read_only, hints.destructive) {
         (Some(true), _) => EFFECTS[0],

@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::group::category;
-use super::{Examples, Grouping, Options};
+use super::{Examples, Grouping, MarkdownOptions};
 use crate::present::signatures::inline::{code, cut, inert, inline};
 use crate::present::signatures::kind::{Detail, kind, value_text};
-use crate::present::signatures::params::{Param, inside, params};
-use crate::shape::Shown;
+use crate::present::signatures::params::{Param, inside};
+use crate::present::signatures::set::ParameterSet;
+use crate::shape::ViewTool;
 
 /// Levels of parameters that get lines of their own; what lies deeper is told in one line.
 const LEVELS: usize = 4;
@@ -20,7 +21,7 @@ const LONGEST_EXAMPLE: usize = 2_000;
 const LONGEST_ABOUT: usize = 4_000;
 
 /// The heading of one tool and its items.
-pub(super) fn push_tool(out: &mut String, shown: &Shown, options: &Options) {
+pub(super) fn push_tool(out: &mut String, shown: &ViewTool, options: &MarkdownOptions) {
     let tool = &shown.tool;
     let about = match inline(&tool.description) {
         empty if empty.is_empty() => "No description available".to_owned(),
@@ -39,25 +40,58 @@ pub(super) fn push_tool(out: &mut String, shown: &Shown, options: &Options) {
         out.push_str(&format!("- **{label}**: {text}\n"));
     }
     let root = &*tool.input;
-    let listed = params(root, root);
-    if !listed.is_empty() {
+    let set = ParameterSet::of(root, root);
+    if !set.is_empty() {
         out.push_str("- **Parameters**:\n");
-        let mut left = MOST_LINES;
-        push_params(out, root, &listed, 1, &mut left);
+        ParameterLines { out, root, left: MOST_LINES }.push_set(&set, 1, 1);
     }
     for example in examples(shown, options.examples) {
         out.push_str(&format!("- **Example**: `{example}`\n"));
     }
 }
 
-fn push_params(out: &mut String, root: &Value, listed: &[Param<'_>], level: usize, left: &mut usize) {
-    let indent = "  ".repeat(level);
-    for param in listed {
-        let Some(fewer) = left.checked_sub(1) else {
-            out.push_str(&format!("{indent}- …\n"));
-            return;
-        };
-        *left = fewer;
+/// Writes the lines of parameters, up to a bound.
+struct ParameterLines<'a> {
+    out: &'a mut String,
+    root: &'a Value,
+    left: usize,
+}
+
+impl ParameterLines<'_> {
+    /// The parameters that always hold, then each branch of a choice under a line of its own. `level` counts objects
+    /// inside objects, `indent` also the lines of branches.
+    fn push_set(&mut self, set: &ParameterSet<'_>, level: usize, indent: usize) {
+        let cut = format!("{}- …\n", "  ".repeat(indent));
+        for param in &set.common {
+            if !self.takes_one() {
+                return self.out.push_str(&cut);
+            }
+            self.push_param(param, level, indent);
+        }
+        for branches in &set.choices {
+            for (place, branch) in branches.iter().enumerate() {
+                if !self.takes_one() {
+                    return self.out.push_str(&cut);
+                }
+                let heading = format!("option {} of {}", place + 1, branches.len());
+                let end = if branch.is_empty() { ": nothing more" } else { ":" };
+                self.out.push_str(&format!("{}- {heading}{end}\n", "  ".repeat(indent)));
+                self.push_set(branch, level, indent + 1);
+            }
+        }
+        if set.cut {
+            self.out.push_str(&cut);
+        }
+    }
+
+    fn takes_one(&mut self) -> bool {
+        let fewer = self.left.checked_sub(1);
+        self.left = fewer.unwrap_or_default();
+        fewer.is_some()
+    }
+
+    fn push_param(&mut self, param: &Param<'_>, level: usize, indent: usize) {
+        let root = self.root;
         let inner = inside(root, param.schema).filter(|_| level < LEVELS);
         let depth = match (inner, level) {
             // What gets lines of its own need not be told twice.
@@ -67,7 +101,7 @@ fn push_params(out: &mut String, root: &Value, listed: &[Param<'_>], level: usiz
         };
         let kind = kind(root, param.schema, Detail::WIDE.depth(depth));
         let need = if param.required { "required" } else { "optional" };
-        let mut line = format!("{indent}- {} ({kind}) ({need})", code(param.name));
+        let mut line = format!("{}- {} ({kind}) ({need})", "  ".repeat(indent), code(param.name));
         let about = cut(&inline(param.description(root).unwrap_or_default()), LONGEST_ABOUT);
         let default = param.default().filter(|value| !value.is_null()).map(value_text);
         match (about.as_str(), default) {
@@ -76,15 +110,15 @@ fn push_params(out: &mut String, root: &Value, listed: &[Param<'_>], level: usiz
             (about, None) => line.push_str(&format!(": {about}")),
             (about, Some(default)) => line.push_str(&format!(": {about} (default {default})")),
         }
-        out.push_str(&line);
-        out.push('\n');
+        self.out.push_str(&line);
+        self.out.push('\n');
         if let Some(inner) = inner {
-            push_params(out, root, &params(root, inner), level + 1, left);
+            self.push_set(&ParameterSet::of(root, inner), level + 1, indent + 1);
         }
     }
 }
 
-fn examples(shown: &Shown, which: Examples) -> Vec<String> {
+fn examples(shown: &ViewTool, which: Examples) -> Vec<String> {
     let values = match which {
         Examples::Never => Vec::new(),
         Examples::Configured => shown.tool.examples.clone(),

@@ -5,11 +5,11 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalog::{Away, Part, Snapshot, Tool};
+use crate::catalog::{ServerTools, Snapshot, Tool, Unreachable};
 use crate::model::{AgentRules, Limits};
-use crate::names::Form;
-use crate::names::lookup::Found;
-use crate::present::fixture::{part, recorded_view, server, shaped, snapshot, view};
+use crate::names::NameForm;
+use crate::names::lookup::NameMatch;
+use crate::present::tests::fixture::{part, recorded_view, server, shaped, snapshot, view};
 use crate::shape::{Rule, RuleError, Shaper, Verdict};
 
 const FILESYSTEM: &str = include_str!("../../../../../testdata/seeds/filesystem.md");
@@ -17,7 +17,7 @@ const BENCHMARK: &str = include_str!("../../../../../testdata/livemcpbench/tools
 const MEM_AGENT: &str = include_str!("../../../../../testdata/seeds/mem-agent.md");
 
 fn text(view: &View) -> String {
-    markdown(view, &Options::default())
+    markdown(view, &MarkdownOptions::default())
 }
 
 fn filesystem() -> Value {
@@ -60,7 +60,7 @@ fn s4_11_without_mcp_tools_there_is_not_a_word_of_them() {
     assert_eq!(text(&view([])), "");
     assert_eq!(text(&view([("empty", json!([]))])), "");
     let local = view([("local", json!([{"name": "clock"}]))]);
-    let options = Options { local: Some(ServerName::local()), ..Options::default() };
+    let options = MarkdownOptions { local: Some(ServerName::local()), ..MarkdownOptions::default() };
     assert_eq!(markdown(&local, &options), "");
     assert_eq!(system_form(&markdown(&local, &options)), "");
     let both = view([("local", json!([{"name": "clock"}])), ("fs", filesystem())]);
@@ -109,6 +109,20 @@ fn s2_3_what_lies_deeper_has_lines_of_its_own() {
     insta::assert_snapshot!("nested", text);
 }
 
+#[test]
+fn f101_the_branches_of_a_root_choice_have_lines_of_their_own() {
+    let input = json!({"type": "object", "properties": {"note": {"type": "string"}}, "oneOf": [
+        {"properties": {"at": {"prefixItems": [{"type": "number"}, {"type": "number"}], "items": {"type": "string"}}},
+            "required": ["at"]},
+        {"properties": {"place": {"$ref": "#/$defs/The%20Place"}}, "required": ["place"]}],
+        "$defs": {"The Place": {"$ref": "#/$defs/P"}, "P": {"type": "string", "description": "Where"}}});
+    let text = text(&view([("s", json!([{"name": "t", "description": "d", "inputSchema": input}]))]));
+    let expected = "- **Parameters**:\n  - `note` (string) (optional)\n  - option 1 of 2:\n    \
+        - `at` ([number, number, ...string[]]) (required)\n  - option 2 of 2:\n    \
+        - `place` (string) (required): Where\n\n";
+    assert!(text.contains(expected), "{text}");
+}
+
 struct Words;
 
 impl Rule for Words {
@@ -127,13 +141,14 @@ impl Rule for Words {
 
 fn with_words() -> View {
     let shapers = BTreeMap::from([(server("filesystem"), Shaper::default().with(Words))]);
-    shaped(&snapshot([("filesystem", filesystem())]), &shapers, &AgentRules::default(), Form::Full)
+    shaped(&snapshot([("filesystem", filesystem())]), &shapers, &AgentRules::default(), NameForm::Full)
 }
 
 #[test]
 fn s2_16_examples_as_configured_or_made_from_the_schema() {
     let view = with_words();
-    let of = |examples: Examples| markdown(&view, &Options { examples, ..Options::default() });
+    let of =
+        |examples: Examples| markdown(&view, &MarkdownOptions { examples, ..MarkdownOptions::default() });
     let configured = of(Examples::Configured);
     assert_eq!(configured.matches("- **Example**: ").count(), 1);
     assert!(configured.contains("- **Example**: `{\"path\":\"a\\u0060b\"}`\n"), "{configured}");
@@ -144,7 +159,8 @@ fn s2_16_examples_as_configured_or_made_from_the_schema() {
 #[test]
 fn s2_17_headings_by_category_or_effect() {
     let view = with_words();
-    let by = |grouping: Grouping| markdown(&view, &Options { grouping, ..Options::default() });
+    let by =
+        |grouping: Grouping| markdown(&view, &MarkdownOptions { grouping, ..MarkdownOptions::default() });
     assert!(by(Grouping::Server).contains("- **Category**: files \\## x\n"));
     let category = by(Grouping::Category);
     let headings: Vec<&str> = category.lines().filter(|line| line.starts_with("## ")).collect();
@@ -153,9 +169,9 @@ fn s2_17_headings_by_category_or_effect() {
     let tools = json!([
         {"name": "a", "annotations": {"destructiveHint": true}}, {"name": "b", "annotations": {"readOnlyHint": true}},
         {"name": "c"}, {"name": "d", "_meta": {"category": "db"}}]);
-    let view = crate::present::fixture::view([("s", tools)]);
+    let view = crate::present::tests::fixture::view([("s", tools)]);
     let headings = |grouping: Grouping| -> Vec<String> {
-        let text = markdown(&view, &Options { grouping, ..Options::default() });
+        let text = markdown(&view, &MarkdownOptions { grouping, ..MarkdownOptions::default() });
         text.lines().filter(|line| line.starts_with("##")).map(str::to_owned).collect()
     };
     assert_eq!(
@@ -179,8 +195,8 @@ fn s2_17_headings_by_category_or_effect() {
 #[test]
 fn s2_7_a_server_that_is_away_takes_nothing_from_the_text() {
     let all = snapshot([("a", filesystem()), ("b", filesystem())]);
-    let away = Arc::new(all.with_away(&server("a"), Some(Away::because("gone"))).unwrap());
-    let text = |snapshot| text(&shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), Form::Full));
+    let away = Arc::new(all.with_away(&server("a"), Some(Unreachable::because("gone"))).unwrap());
+    let text = |snapshot| text(&shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), NameForm::Full));
     assert_eq!(text(&all), text(&away));
 }
 
@@ -190,7 +206,7 @@ fn s2_11_every_listed_name_is_found_and_every_tool_is_listed() {
     let text = text(&view);
     let mut count = 0;
     for (place, name) in text.lines().filter_map(|line| line.strip_prefix("### ")).enumerate() {
-        assert!(matches!(view.find(name), Found::One(_)), "{place}: {name}");
+        assert!(matches!(view.find(name), NameMatch::One(_)), "{place}: {name}");
         count += 1;
     }
     assert_eq!(count, view.tools().len());
@@ -201,7 +217,7 @@ fn s2_11_every_listed_name_is_found_and_every_tool_is_listed() {
 fn s2_8_equal_snapshots_give_equal_bytes() {
     let one = Arc::new(snapshot([("a", filesystem())]).with(part("b", &filesystem())).unwrap());
     let two = Arc::new(snapshot([("b", filesystem())]).with(part("a", &filesystem())).unwrap());
-    let text = |snapshot| text(&shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), Form::Full));
+    let text = |snapshot| text(&shaped(snapshot, &BTreeMap::new(), &AgentRules::default(), NameForm::Full));
     assert_eq!(text(&one), text(&two));
 }
 
@@ -217,12 +233,12 @@ fn s2_3_the_tools_of_the_benchmark_have_the_structure_of_ours() {
     }
     let parse = |(name, tools): (&String, &Vec<Value>)| {
         let texts: Vec<String> = tools.iter().map(Value::to_string).collect();
-        Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
+        ServerTools::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
     };
-    let parts: Vec<Part> = parts.iter().map(parse).filter(|part| !part.tools.is_empty()).collect();
+    let parts: Vec<ServerTools> = parts.iter().map(parse).filter(|part| !part.tools.is_empty()).collect();
     let (tools, servers) = (parts.iter().map(|part| part.tools.len()).sum(), parts.len());
     let snapshot = Arc::new(Snapshot::default().with_all(parts));
-    let view = shaped(&snapshot, &BTreeMap::new(), &AgentRules::default(), Form::Full);
+    let view = shaped(&snapshot, &BTreeMap::new(), &AgentRules::default(), NameForm::Full);
     assert!(500 < tools, "{tools}");
     check_structure(&text(&view), tools, servers);
     assert_eq!(crate::present::signatures::signatures(&view).lines().count(), tools);
@@ -271,9 +287,9 @@ proptest! {
         let tools = json!([{"name": name, "description": about, "inputSchema": input}, {"name": "second", "description": about}]);
         let texts: Vec<String> = tools.as_array().unwrap().iter().map(Value::to_string).collect();
         let limits = Limits::default();
-        let part = Part::parse(&server("s"), texts.iter().map(String::as_str), &limits);
+        let part = ServerTools::parse(&server("s"), texts.iter().map(String::as_str), &limits);
         let kept = part.tools.len();
-        let view = shaped(&Arc::new(Snapshot::default().with_all([part])), &BTreeMap::new(), &AgentRules::default(), Form::Full);
+        let view = shaped(&Arc::new(Snapshot::default().with_all([part])), &BTreeMap::new(), &AgentRules::default(), NameForm::Full);
         check_structure(&text(&view), kept, 1);
     }
 }

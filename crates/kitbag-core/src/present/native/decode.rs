@@ -1,99 +1,66 @@
 //! What a model's reply asks for, read from the shapes each provider sends. Only what was meant as a call is one;
 //! what it says besides is said.
 
+use std::collections::BTreeMap;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Provider;
-use crate::present::{Asked, Intent};
+use crate::present::{Intent, ModelRequest};
+use crate::schema::ExactJson;
 
-mod generic;
+/// Under which keys arguments are written.
+pub(super) const ARGUMENTS: [&str; 5] = ["arguments", "args", "input", "parameters", "tool_inputs"];
+/// Levels of nesting; what a parser of JSON takes.
+const DEEPEST: usize = 128;
 
 /// Reads a reply: the provider's whole answer, or the message in it.
-pub fn decode(provider: Provider, reply: &Value) -> Vec<Asked> {
+pub fn decode(provider: Provider, reply: &Value) -> Vec<ModelRequest> {
     let mut asked = Vec::new();
-    match provider {
-        Provider::OpenAiChat => chat(reply, &mut asked),
-        Provider::OpenAiResponses => responses(reply, &mut asked),
-        Provider::Anthropic => anthropic(reply, &mut asked),
-        Provider::Gemini | Provider::GeminiOpenApi => gemini(reply, &mut asked),
-        Provider::Generic => generic::read(reply, &mut asked),
-    }
+    (provider.row().decode)(reply, &mut asked);
     asked
 }
 
-fn chat(reply: &Value, asked: &mut Vec<Asked>) {
-    let first = reply.get("choices").and_then(|choices| choices.get(0));
-    let message = first.and_then(|choice| choice.get("message")).unwrap_or(reply);
-    texts(message.get("content"), asked);
-    texts(message.get("refusal"), asked);
-    for call in list(message.get("tool_calls")) {
-        let function = call.get("function").unwrap_or(call);
-        push(call.get("id"), function.get("name"), function.get("arguments"), asked);
-    }
-    // What came before `tool_calls`.
-    if let Some(function) = message.get("function_call").filter(|function| function.is_object()) {
-        push(None, function.get("name"), function.get("arguments"), asked);
-    }
+/// A reply in which arguments are text, as they were written. [`decode`] takes them so, whichever provider it is.
+pub(in crate::present) fn reply_value(text: &str) -> serde_json::Result<Value> {
+    with_raw_arguments(serde_json::from_str(text)?, DEEPEST)
 }
 
-fn responses(reply: &Value, asked: &mut Vec<Asked>) {
-    let output = reply.get("output").unwrap_or(reply);
-    let one = std::slice::from_ref(output);
-    for item in output.as_array().map_or(one, Vec::as_slice) {
-        match item.get("type").and_then(Value::as_str) {
-            Some("function_call") => {
-                let id = item.get("call_id").or(item.get("id"));
-                push(id, item.get("name"), item.get("arguments"), asked);
-            }
-            Some("message") => texts(item.get("content"), asked),
-            _ => {}
+fn with_raw_arguments(raw: &RawValue, room: usize) -> serde_json::Result<Value> {
+    let text = raw.get();
+    let Some(room) = room.checked_sub(1) else { return serde_json::from_str(text) };
+    match text.as_bytes().first() {
+        Some(b'[') => {
+            let items: Vec<&RawValue> = serde_json::from_str(text)?;
+            items.into_iter().map(|item| with_raw_arguments(item, room)).collect()
         }
-    }
-}
-
-fn anthropic(reply: &Value, asked: &mut Vec<Asked>) {
-    let content = reply.get("content").unwrap_or(reply);
-    if content.is_string() {
-        return texts(Some(content), asked);
-    }
-    for block in list(Some(content)) {
-        match block.get("type").and_then(Value::as_str) {
-            Some("tool_use") => push(block.get("id"), block.get("name"), block.get("input"), asked),
-            Some("text") => texts(block.get("text"), asked),
-            _ => {}
+        Some(b'{') => {
+            let fields: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
+            let field = |(key, inner): (String, &RawValue)| {
+                let is_raw = ARGUMENTS.contains(&key.as_str()) && inner.get().starts_with('{');
+                Ok((key, if is_raw { exact(inner.get()) } else { with_raw_arguments(inner, room)? }))
+            };
+            fields.into_iter().map(field).collect()
         }
+        _ => serde_json::from_str(text),
     }
 }
 
-fn gemini(reply: &Value, asked: &mut Vec<Asked>) {
-    let candidate = reply.get("candidates").and_then(|candidates| candidates.get(0));
-    let content = candidate.map_or(Some(reply), |candidate| candidate.get("content"));
-    let parts = content.and_then(|content| content.get("parts"));
-    for part in list(parts) {
-        let call = part.get("functionCall").or(part.get("function_call"));
-        if let Some(call) = call.filter(|call| call.is_object()) {
-            push(call.get("id"), call.get("name"), call.get("args"), asked);
-        } else if part.get("thought") != Some(&Value::Bool(true)) {
-            texts(part.get("text"), asked);
-        }
-    }
-    let ended = candidate.and_then(|candidate| candidate.get("finishReason")).and_then(Value::as_str);
-    if matches!(ended, Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL")) {
-        let repair = "The function call could not be read. Make it again: one call, by one of the names given, \
-                      with arguments that fit its parameters.";
-        asked.push(Asked::besides(Intent::Malformed { repair: repair.to_owned() }));
-    }
+/// Arguments as text without blanks; what has a key twice is left to whoever checks it.
+fn exact(text: &str) -> Value {
+    ExactJson::parse(text).map_or_else(|_| text.to_owned(), |exact| exact.to_string()).into()
 }
 
-fn list(value: Option<&Value>) -> &[Value] {
+pub(super) fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
 /// Text, or blocks of it.
-fn texts(content: Option<&Value>, asked: &mut Vec<Asked>) {
+pub(super) fn texts(content: Option<&Value>, asked: &mut Vec<ModelRequest>) {
     match content {
         Some(Value::String(text)) if !text.trim().is_empty() => {
-            asked.push(Asked::besides(Intent::Say(text.clone())))
+            asked.push(ModelRequest::besides(Intent::Say(text.clone())))
         }
         Some(Value::Array(blocks)) => {
             for block in blocks {
@@ -105,7 +72,12 @@ fn texts(content: Option<&Value>, asked: &mut Vec<Asked>) {
 }
 
 /// One call. One that does not say of what is answered, too.
-fn push(id: Option<&Value>, name: Option<&Value>, arguments: Option<&Value>, asked: &mut Vec<Asked>) {
+pub(super) fn push(
+    id: Option<&Value>,
+    name: Option<&Value>,
+    arguments: Option<&Value>,
+    asked: &mut Vec<ModelRequest>,
+) {
     let name = name.and_then(Value::as_str).map(str::trim).unwrap_or_default();
     // Namespaces that models make up for what they are given.
     let plain =
@@ -118,7 +90,7 @@ fn push(id: Option<&Value>, name: Option<&Value>, arguments: Option<&Value>, ask
     } else {
         Intent::Call { tool: tool.clone(), arguments: text_of(arguments) }
     };
-    asked.push(Asked { id, tool, intent });
+    asked.push(ModelRequest { id, tool, intent });
 }
 
 /// Arguments as text: some providers write them so, some as an object, some nothing, some text inside text.

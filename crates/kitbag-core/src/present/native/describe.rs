@@ -2,26 +2,24 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 use super::{NativeRequest, Provider};
 use crate::catalog::Tool;
 
 /// How long a description may be.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Describe {
+pub struct DescriptionLimit {
     /// In characters; none is as long as it is.
     pub longest: Option<usize>,
     /// What stands where one was cut; says where the rest is.
     pub pointer: Cow<'static, str>,
 }
 
-impl Describe {
-    /// As the provider wants it. OpenAI's own API takes more by now, Azure's and older models' do not.
+impl DescriptionLimit {
+    /// As the provider wants it.
     pub fn of(provider: Provider) -> Self {
-        let longest = match provider {
-            Provider::OpenAiChat | Provider::OpenAiResponses => Some(1024),
-            _ => None,
-        };
-        Self { longest, pointer: Cow::Borrowed("[shortened]") }
+        Self { longest: provider.row().description, pointer: Cow::Borrowed("[shortened]") }
     }
 }
 
@@ -35,7 +33,7 @@ pub(super) fn description(
     let own = tool.description.trim();
     let own = if own.is_empty() { tool.title.as_deref().unwrap_or_default() } else { own };
     let said = said.join(" ");
-    let Describe { longest, pointer } = &request.describe;
+    let DescriptionLimit { longest, pointer } = &request.describe;
     let longest = longest.unwrap_or(usize::MAX);
     let extra = if said.is_empty() { 0 } else { said.chars().count() + 2 };
     let text = if own.chars().count() + extra <= longest {
@@ -67,4 +65,17 @@ fn cut(text: &str, most: usize) -> &str {
     let sentence = sentence.map(|(at, c)| at + c.len_utf8()).filter(|at| end / 2 <= *at);
     let word = || head.rfind(char::is_whitespace).filter(|at| end / 2 <= *at);
     head[..sentence.or_else(word).unwrap_or(end)].trim_end()
+}
+
+/// Adds to a description what no keyword says.
+pub(super) fn hint(schema: &mut Map<String, Value>, hints: &[String]) {
+    if hints.is_empty() {
+        return;
+    }
+    let hints = hints.join("; ");
+    let text = match schema.get("description").and_then(Value::as_str).map(str::trim_end) {
+        None | Some("") => hints,
+        Some(text) => format!("{text} ({hints})"),
+    };
+    schema.insert("description".to_owned(), text.into());
 }

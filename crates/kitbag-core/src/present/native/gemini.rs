@@ -1,17 +1,52 @@
-//! Definitions for Gemini, and what its JSON Schema lacks.
+//! Gemini: `parametersJsonSchema`, and the older `parameters` in a part of OpenAPI.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use super::ToolAnswer;
+use super::decode::{list, push, texts};
 use super::definition::Definition;
-use super::rewrite::{Dialect, Keys, RootForm, Rules};
+use super::describe::hint;
+use super::encode::{Block, joined};
+use super::provider::{ProviderRow, SchemaForm};
+use super::rewrite::{Keys, RootForm, Rules, SchemaDialect};
+use crate::present::{Intent, ModelRequest};
 
-pub(super) const RULES: Rules =
-    Rules { keys: Keys::Narrow, dialect: Dialect::Gemini, root: RootForm::Free, items: true };
+pub(super) const JSON_SCHEMA: ProviderRow = ProviderRow {
+    name: "gemini",
+    options: &["google", "gemini"],
+    place: |_| {},
+    most_tools: None,
+    description: None,
+    form: SchemaForm::Json(Rules {
+        keys: Keys::Narrow,
+        dialect: SchemaDialect::Gemini,
+        root: RootForm::Free,
+        items: true,
+    }),
+    // Said once for a request, by its calling mode.
+    strict: None,
+    define: |one| {
+        let mut tool = Map::new();
+        one.write(&mut tool, "parametersJsonSchema");
+        Value::Object(tool)
+    },
+    list: tools,
+    decode: reply,
+    encode: message,
+};
+
+pub(super) const OPEN_API: ProviderRow = ProviderRow {
+    name: "gemini-openapi",
+    options: &["google", "gemini", "gemini-openapi"],
+    form: SchemaForm::OpenApi,
+    define: open_api,
+    ..JSON_SCHEMA
+};
 
 /// All tools. An empty list of declarations would be refused.
-pub(super) fn tools(declarations: Vec<Value>) -> Value {
+fn tools(declarations: Vec<Value>) -> Value {
     if declarations.is_empty() {
         return json!([]);
     }
@@ -20,14 +55,8 @@ pub(super) fn tools(declarations: Vec<Value>) -> Value {
     Value::Array(vec![Value::Object(tool)])
 }
 
-pub(super) fn definition(one: Definition<'_>) -> Value {
-    let mut tool = Map::new();
-    one.write(&mut tool, "parametersJsonSchema");
-    Value::Object(tool)
-}
-
 /// An object without properties would be refused; a function without parameters is not.
-pub(super) fn open_api(one: Definition<'_>) -> Value {
+fn open_api(one: Definition<'_>) -> Value {
     let is_bare = one.schema.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
     let mut tool = Map::new();
     one.write(&mut tool, "parameters");
@@ -35,6 +64,83 @@ pub(super) fn open_api(one: Definition<'_>) -> Value {
         tool.shift_remove("parameters");
     }
     Value::Object(tool)
+}
+
+fn reply(reply: &Value, asked: &mut Vec<ModelRequest>) {
+    let candidate = reply.get("candidates").and_then(|candidates| candidates.get(0));
+    let content = candidate.map_or(Some(reply), |candidate| candidate.get("content"));
+    let parts = content.and_then(|content| content.get("parts"));
+    for part in list(parts) {
+        let call = part.get("functionCall").or(part.get("function_call"));
+        if let Some(call) = call.filter(|call| call.is_object()) {
+            push(call.get("id"), call.get("name"), call.get("args"), asked);
+        } else if part.get("thought") != Some(&Value::Bool(true)) {
+            texts(part.get("text"), asked);
+        }
+    }
+    let ended = candidate.and_then(|candidate| candidate.get("finishReason")).and_then(Value::as_str);
+    if matches!(ended, Some("MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL")) {
+        let repair = "The function call could not be read. Make it again: one call, by one of the names given, \
+                      with arguments that fit its parameters.";
+        asked.push(ModelRequest::besides(Intent::Malformed { repair: repair.to_owned() }));
+    }
+}
+
+/// One message for all results of a turn.
+fn message(answers: &[ToolAnswer]) -> Vec<Value> {
+    if answers.is_empty() {
+        return Vec::new();
+    }
+    vec![json!({"role": "user", "parts": answers.iter().flat_map(parts).collect::<Vec<_>>()})]
+}
+
+fn parts(answer: &ToolAnswer) -> Vec<Value> {
+    // A result without the name of a function would be refused.
+    if answer.tool.is_empty() {
+        return vec![json!({"text": answer.text()})];
+    }
+    let mut media = Vec::new();
+    let mut words = Vec::new();
+    for block in answer.blocks() {
+        match block {
+            Block::Media { mime, data, .. } if is_known(mime) => {
+                media.push(json!({"inlineData": {"mimeType": mime, "data": data}}));
+            }
+            block => words.push(block.text()),
+        }
+    }
+    if !media.is_empty() {
+        words.push(format!("[{} attached]", media.len()));
+    }
+    let key = if answer.is_error { "error" } else { "result" };
+    let mut response = Map::new();
+    response.insert("name".to_owned(), answer.tool.as_str().into());
+    response.insert("response".to_owned(), json!({ key: joined(words.into_iter()) }));
+    if let Some(id) = &answer.id {
+        response.insert("id".to_owned(), id.as_str().into());
+    }
+    let mut parts = vec![json!({ "functionResponse": response })];
+    parts.extend(media);
+    parts
+}
+
+fn is_known(mime: &str) -> bool {
+    matches!(
+        mime,
+        "image/png"
+            | "image/jpeg"
+            | "image/webp"
+            | "image/heic"
+            | "image/heif"
+            | "application/pdf"
+            | "audio/wav"
+            | "audio/mp3"
+            | "audio/mpeg"
+            | "audio/aiff"
+            | "audio/aac"
+            | "audio/ogg"
+            | "audio/flac"
+    )
 }
 
 /// One schema, its parts done already, without the words that `parametersJsonSchema` does not know. What they
@@ -45,10 +151,12 @@ pub(super) fn adapt(schema: &mut Map<String, Value>, dropped: &mut BTreeSet<Stri
         return;
     }
     let mut hints = Vec::new();
-    if let Some(Value::String(title)) = schema.shift_remove("title")
-        && !schema.contains_key("description")
-    {
-        schema.insert("description".to_owned(), title.into());
+    if let Some(Value::String(title)) = schema.shift_remove("title") {
+        if schema.contains_key("description") {
+            dropped.insert("title".to_owned());
+        } else {
+            schema.insert("description".to_owned(), title.into());
+        }
     }
     for keyword in ["discriminator", "examples"] {
         if schema.shift_remove(keyword).is_some() {
@@ -110,17 +218,4 @@ pub(super) fn speaks_of(kinds: &Value, kind: &str) -> bool {
         Value::Array(kinds) => kinds.iter().any(|one| one == kind),
         _ => false,
     }
-}
-
-/// Adds to a description what no keyword says.
-pub(super) fn hint(schema: &mut Map<String, Value>, hints: &[String]) {
-    if hints.is_empty() {
-        return;
-    }
-    let hints = hints.join("; ");
-    let text = match schema.get("description").and_then(Value::as_str).map(str::trim_end) {
-        None | Some("") => hints,
-        Some(text) => format!("{text} ({hints})"),
-    };
-    schema.insert("description".to_owned(), text.into());
 }

@@ -34,20 +34,8 @@ impl Asked {
     }
 }
 
-/// The names under which a provider's options stand, the wider first.
-fn keys(provider: Provider) -> &'static [&'static str] {
-    match provider {
-        Provider::OpenAiChat => &["openai"],
-        Provider::OpenAiResponses => &["openai", "openai-responses"],
-        Provider::Anthropic => &["anthropic"],
-        Provider::Gemini => &["google", "gemini"],
-        Provider::GeminiOpenApi => &["google", "gemini", "gemini-openapi"],
-        Provider::Generic => &["generic"],
-    }
-}
-
 fn for_provider(tool: &Tool, provider: Provider) -> impl DoubleEndedIterator<Item = &Map<String, Value>> {
-    keys(provider).iter().filter_map(|key| tool.options.get(*key)?.as_object())
+    provider.row().options.iter().filter_map(|key| tool.options.get(*key)?.as_object())
 }
 
 /// The definition with the tool's options for its provider.
@@ -60,7 +48,7 @@ pub(super) fn merge(
     if tool.options.is_empty() {
         return definition;
     }
-    for key in keys(provider) {
+    for key in provider.row().options {
         let options = match tool.options.get(*key) {
             None | Some(Value::Null) => continue,
             Some(Value::Object(options)) => options,
@@ -70,34 +58,14 @@ pub(super) fn merge(
             }
         };
         if let Value::Object(definition) = &mut definition {
-            for (name, value) in placed(options, provider) {
+            let mut placed = options.clone();
+            (provider.row().place)(&mut placed);
+            for (name, value) in placed {
                 add(definition, &name, value, provider, notes);
             }
         }
     }
     definition
-}
-
-/// The options where this provider's form has them: one of OpenAI's has a `function`, the other is one.
-fn placed(options: &Map<String, Value>, provider: Provider) -> Map<String, Value> {
-    let mut placed = options.clone();
-    match provider {
-        Provider::OpenAiResponses => {
-            if let Some(Value::Object(function)) = placed.shift_remove("function") {
-                placed.extend(function);
-            }
-        }
-        Provider::OpenAiChat => {
-            if let Some(strict) = placed.shift_remove("strict") {
-                let function = placed.entry("function").or_insert_with(|| Value::Object(Map::new()));
-                if let Value::Object(function) = function {
-                    function.entry("strict").or_insert(strict);
-                }
-            }
-        }
-        _ => {}
-    }
-    placed
 }
 
 fn add(
@@ -108,8 +76,8 @@ fn add(
     notes: &mut Vec<String>,
 ) {
     match (name, value) {
-        ("function", Value::Object(inner)) if provider == Provider::OpenAiChat => {
-            let Some(Value::Object(function)) = definition.get_mut("function") else { return };
+        ("function", Value::Object(inner)) if definition.get(name).is_some_and(Value::is_object) => {
+            let Some(Value::Object(function)) = definition.get_mut(name) else { return };
             inner.into_iter().for_each(|(name, value)| add(function, &name, value, provider, notes));
         }
         (
@@ -127,9 +95,7 @@ fn add(
         )),
         // Decided when the schema was made; see `Asked`.
         ("strict", Value::Bool(_)) if provider.has_strict() => {
-            if provider != Provider::OpenAiResponses {
-                definition.entry("strict").or_insert(Value::Bool(false));
-            }
+            definition.entry("strict").or_insert(Value::Bool(false));
         }
         (name, value) => deep(definition, name, value, DEEPEST),
     }

@@ -1,18 +1,17 @@
 //! A schema in the part of OpenAPI that Gemini's `parameters` takes: no references, one type each, a choice
 //! with nothing beside it. What is lost by that is noted; arguments are still checked against the whole schema.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, weight};
+use super::facts::Facts;
 use super::rename::Renames;
 use super::rewrite::{Keys, Place, RootForm, not_a_schema};
 use super::root::{self, Plan, WRAPPER, only_required};
-use super::{Back, Made, NativeRequest, Unfit, goes_by, merge};
+use super::{Back, Made, NativeRequest, Unfit, goes_by};
 use crate::catalog::Tool;
-use crate::schema::SchemaError;
-use crate::schema::refs::{Index, Lost};
+use crate::schema::flat::{Flattener, Parts};
+use crate::schema::merge::merge;
+use crate::schema::tree::count;
 
 mod kind;
 
@@ -35,15 +34,9 @@ pub(super) fn made(tool: &Tool, request: &NativeRequest) -> Result<Made, Unfit> 
     };
     let limit = request.limits.schema_nodes.saturating_mul(GROWTH);
     let mut reducer = Reducer {
-        root,
-        index: facts.refs.then(|| Index::new(root)),
+        flattener: Flattener::new(root, Parts::All, limit, request.limits.schema_depth),
         renames: &renames,
-        dropped: BTreeSet::new(),
         loosened: false,
-        followed: Vec::new(),
-        left: limit,
-        limit,
-        deepest: request.limits.schema_depth,
     };
     let schema = if wrapped {
         let inner = reducer.schema(root, Place::Unnamed, 0)?;
@@ -65,25 +58,19 @@ pub(super) fn made(tool: &Tool, request: &NativeRequest) -> Result<Made, Unfit> 
     if reducer.loosened {
         notes.push("its schema contains itself, which is shown as an object of any kind".to_owned());
     }
-    if !reducer.dropped.is_empty() {
-        let dropped = reducer.dropped.into_iter().collect::<Vec<_>>().join(", ");
+    if !reducer.flattener.lost.is_empty() {
+        let dropped = reducer.flattener.lost.into_iter().collect::<Vec<_>>().join(", ");
         notes.push(format!("{} does not take: {dropped}", request.provider));
     }
-    Ok(Made { schema, back: Back::new(goes_by(tool), renames, wrapped), said, notes })
+    Ok(Made { schema, back: Back::new(goes_by(tool), renames, wrapped), said, notes, opened: false })
 }
 
 struct Reducer<'a> {
-    root: &'a Value,
-    index: Option<Index<'a>>,
+    /// Also counts, and knows what the form cannot say.
+    flattener: Flattener<'a>,
     renames: &'a Renames,
-    dropped: BTreeSet<String>,
     /// Something recursive was cut.
     loosened: bool,
-    /// References on the way here.
-    followed: Vec<String>,
-    left: usize,
-    limit: usize,
-    deepest: usize,
 }
 
 /// A branch of a choice, and the references that led to it.
@@ -104,30 +91,22 @@ impl Reducer<'_> {
             Value::Object(object) => object,
             Value::Bool(true) => &none,
             Value::Bool(false) => {
-                self.dropped.insert("false".to_owned());
+                self.flattener.lost.insert("false".to_owned());
                 &none
             }
             _ => return Err(not_a_schema("")),
         };
-        if self.deepest < depth {
-            return Err(SchemaError::Deep { limit: self.deepest }.into());
-        }
-        self.spend(1)?;
+        self.flattener.spend(1, depth)?;
         if !object.keys().any(|keyword| leads_on(keyword)) {
             return self.kinds(object, place, depth);
         }
-        let before = self.followed.len();
-        let reduced = match self.flat(object, depth)? {
+        let before = self.flattener.followed.len();
+        let reduced = match self.flattener.whole(object, depth)? {
             Some(flat) => self.choices(flat, place, depth),
             None => Ok(self.loose(object)),
         };
-        self.followed.truncate(before);
+        self.flattener.followed.truncate(before);
         reduced
-    }
-
-    fn spend(&mut self, values: usize) -> Result<(), Unfit> {
-        self.left = self.left.checked_sub(values).ok_or(Unfit::FanOut { limit: self.limit })?;
-        Ok(())
     }
 
     /// Where a schema comes back to itself.
@@ -141,64 +120,20 @@ impl Reducer<'_> {
         loose
     }
 
-    /// With what it refers to and its `allOf` in one; nothing if that leads back here.
-    fn flat(
-        &mut self,
-        object: &Map<String, Value>,
-        depth: usize,
-    ) -> Result<Option<Map<String, Value>>, Unfit> {
-        if self.deepest < depth {
-            return Err(SchemaError::Deep { limit: self.deepest }.into());
-        }
-        self.spend(weight(object))?;
-        let mut flat = object.clone();
-        for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
-            let Some(reference) = flat.shift_remove(keyword) else { continue };
-            let Some(reference) = reference.as_str() else { return Err(not_a_schema(keyword)) };
-            if self.followed.iter().any(|before| before == reference) {
-                return Ok(None);
-            }
-            let Some(index) = &self.index else { return Err(SchemaError::missing(reference).into()) };
-            let target = index.find(reference, self.root).map_err(|lost| match lost {
-                Lost::Outside => SchemaError::external(reference),
-                Lost::Nowhere => SchemaError::missing(reference),
-            })?;
-            self.followed.push(reference.to_owned());
-            if let Value::Object(target) = target {
-                let Some(target) = self.flat(target, depth + 1)? else { return Ok(None) };
-                merge::into(&mut flat, &target, &mut self.dropped);
-            }
-        }
-        if let Some(Value::Array(parts)) = flat.shift_remove("allOf") {
-            for part in parts {
-                let part = match &part {
-                    Value::Object(part) => part,
-                    Value::Bool(_) => continue,
-                    _ => return Err(not_a_schema("allOf")),
-                };
-                let Some(part) = self.flat(part, depth + 1)? else { return Ok(None) };
-                merge::into(&mut flat, &part, &mut self.dropped);
-            }
-        }
-        Ok(Some(flat))
-    }
-
     fn choices(
         &mut self,
         mut flat: Map<String, Value>,
         place: Place<'_>,
         depth: usize,
     ) -> Result<Map<String, Value>, Unfit> {
-        if self.deepest < depth {
-            return Err(SchemaError::Deep { limit: self.deepest }.into());
-        }
+        self.flattener.spend(0, depth)?;
         let mut branches = None;
         for (keyword, intro) in [("anyOf", "at least one of"), ("oneOf", "exactly one of")] {
             let Some(choice) = flat.shift_remove(keyword) else { continue };
             if let Some(names) = only_required(&choice, self.renames) {
-                super::gemini::hint(&mut flat, &[format!("{intro}: {}", names.join("; "))]);
+                super::describe::hint(&mut flat, &[format!("{intro}: {}", names.join("; "))]);
             } else if branches.is_some() {
-                self.dropped.insert(keyword.to_owned());
+                self.flattener.lost.insert(keyword.to_owned());
             } else if let Value::Array(choice) = choice {
                 branches = Some(self.branches(&choice, &mut flat, depth)?);
             }
@@ -206,24 +141,24 @@ impl Reducer<'_> {
         let Some(branches) = branches.filter(|branches| !branches.is_empty()) else {
             return self.kinds(&flat, place, depth);
         };
-        let before = self.followed.len();
+        let before = self.flattener.followed.len();
         if let [only] = branches.as_slice() {
-            self.followed.extend(only.followed.iter().cloned());
-            merge::into(&mut flat, &only.schema, &mut self.dropped);
+            self.flattener.followed.extend(only.followed.iter().cloned());
+            merge(&mut flat, &only.schema, &mut self.flattener.lost);
             let reduced = self.choices(flat, place, depth + 1);
-            self.followed.truncate(before);
+            self.flattener.followed.truncate(before);
             return reduced;
         }
         let words = ["description", "title", "default", "nullable"].map(|word| flat.shift_remove(word));
         let [description, title, default, nullable] = words;
         let mut reduced = Vec::new();
         for branch in branches {
-            self.spend(weight(&flat))?;
+            self.flattener.spend(count(&flat), depth)?;
             let mut whole = branch.schema;
-            merge::into(&mut whole, &flat, &mut self.dropped);
-            self.followed.extend(branch.followed);
+            merge(&mut whole, &flat, &mut self.flattener.lost);
+            self.flattener.followed.extend(branch.followed);
             let one = self.choices(whole, Place::Unnamed, depth + 1)?;
-            self.followed.truncate(before);
+            self.flattener.followed.truncate(before);
             reduced.push(one);
         }
         let mut outer = Map::new();
@@ -231,12 +166,15 @@ impl Reducer<'_> {
             .or(title
                 .filter(|title| title.as_str().is_some_and(|title| !super::rewrite::repeats(title, place))));
         outer.extend(told.map(|text| ("description".to_owned(), text)));
+        if default.as_ref().is_some_and(|value| !value.is_null()) {
+            self.flattener.lost.insert("default".to_owned());
+        }
         let hints: Vec<_> = default
             .filter(|value| !value.is_null())
             .map(|value| format!("default: {value}"))
             .into_iter()
             .collect();
-        super::gemini::hint(&mut outer, &hints);
+        super::describe::hint(&mut outer, &hints);
         outer.extend(nullable.map(|nullable| ("nullable".to_owned(), nullable)));
         Ok(any_of(reduced, outer))
     }
@@ -250,9 +188,9 @@ impl Reducer<'_> {
     ) -> Result<Vec<Branch>, Unfit> {
         let mut branches = Vec::new();
         for branch in choice {
-            let before = self.followed.len();
+            let before = self.flattener.followed.len();
             let schema = match branch {
-                Value::Object(object) => match self.flat(object, depth + 1)? {
+                Value::Object(object) => match self.flattener.whole(object, depth + 1)? {
                     Some(schema) => schema,
                     None => self.loose(object),
                 },
@@ -260,7 +198,7 @@ impl Reducer<'_> {
                 Value::Bool(false) => continue,
                 _ => return Err(not_a_schema("")),
             };
-            let followed = self.followed.split_off(before);
+            let followed = self.flattener.followed.split_off(before);
             let null = schema.get("type").is_some_and(|kind| kind == "null")
                 || schema.get("const").is_some_and(Value::is_null);
             if null {

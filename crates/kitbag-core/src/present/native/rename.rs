@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 use super::facts::Facts;
 use super::rewrite::Keys;
 use crate::names::hex;
+use crate::schema::tree::schemas;
 
 /// The longest name of a property that a provider takes.
 pub(super) const LONGEST: usize = 64;
@@ -22,8 +23,10 @@ impl Renames {
         if facts.unfit_keys.is_empty() {
             return Self::default();
         }
-        let mut taken = BTreeSet::new();
-        collect(schema, &mut taken);
+        // Every name that stands where names of properties may stand.
+        let all = schema.as_object().into_iter().flat_map(schemas);
+        let tables = all.filter_map(|object| object.get("properties")?.as_object());
+        let mut taken: BTreeSet<String> = tables.flat_map(|table| table.keys().cloned()).collect();
         let mut unfit = facts.unfit_keys.clone();
         unfit.sort_unstable();
         unfit.dedup();
@@ -60,22 +63,6 @@ impl Renames {
     /// The name a model was shown another for.
     pub(super) fn own(&self, shown: &str) -> Option<&str> {
         self.0.iter().find(|(_, name)| name == shown).map(|(own, _)| own.as_str())
-    }
-}
-
-/// Every name that stands where names of properties may stand.
-fn collect(value: &Value, taken: &mut BTreeSet<String>) {
-    match value {
-        Value::Array(list) => list.iter().for_each(|inner| collect(inner, taken)),
-        Value::Object(object) => {
-            for (key, inner) in object {
-                if let (true, Value::Object(table)) = (key == "properties", inner) {
-                    taken.extend(table.keys().cloned());
-                }
-                collect(inner, taken);
-            }
-        }
-        _ => {}
     }
 }
 

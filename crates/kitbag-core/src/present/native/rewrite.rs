@@ -1,6 +1,6 @@
 //! A schema copied once, keyword by keyword, into what a provider takes: small faults that servers make are
 //! mended, older drafts said in the words of 2020-12, names replaced, definitions that nothing needs left out.
-//! Nothing here changes what validates, except what [`Dialect::Gemini`] cannot say, and that is noted.
+//! Nothing here changes what validates, except what [`SchemaDialect::Gemini`] cannot say, and that is noted.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -13,19 +13,20 @@ use super::root::{self, Plan};
 use super::{Back, Made, NativeRequest, Slim, Unfit, gemini, goes_by};
 use crate::catalog::Tool;
 use crate::schema::SchemaError;
+use crate::schema::keyword::{is_type, is_unset};
 
 mod definitions;
 mod values;
 
 use definitions::Definitions;
+pub(super) use values::repeats;
 use values::{fits, renamed_lists, unique};
-pub(super) use values::{is_type, repeats};
 
 /// What a provider asks of a schema.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     pub(super) keys: Keys,
-    pub(super) dialect: Dialect,
+    pub(super) dialect: SchemaDialect,
     pub(super) root: RootForm,
     /// Every array says what its items are.
     pub(super) items: bool,
@@ -44,7 +45,7 @@ pub(super) enum Keys {
 
 /// Which words a provider knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
+pub(super) enum SchemaDialect {
     /// All of them.
     Json,
     /// Not all of them.
@@ -101,12 +102,13 @@ pub(super) fn made(tool: &Tool, rules: &Rules, request: &NativeRequest) -> Resul
         slim: request.slim,
         unevaluated: facts.unevaluated,
         renames: &renames,
-        definitions: Definitions::new(&root, facts.refs, wrapped || rules.dialect == Dialect::Gemini),
+        definitions: Definitions::new(&root, wrapped || rules.dialect == SchemaDialect::Gemini),
         dropped: BTreeSet::new(),
         mended: BTreeSet::new(),
+        opened: false,
     };
     let schema = copier.document(&root, tool.name.as_str(), wrapped)?;
-    let Copier { dropped, mended, .. } = copier;
+    let Copier { dropped, mended, opened, .. } = copier;
     if !said.is_empty() {
         notes.push("a choice between arguments is said in its description".to_owned());
     }
@@ -125,7 +127,7 @@ pub(super) fn made(tool: &Tool, rules: &Rules, request: &NativeRequest) -> Resul
         notes.push(format!("{} does not take: {}", request.provider, list(dropped)));
     }
     let back = Back::new(goes_by(tool), renames, wrapped);
-    Ok(Made { schema, back, said, notes })
+    Ok(Made { schema, back, said, notes, opened })
 }
 
 /// What a schema is the schema of; a title that says the same again is left out.
@@ -146,6 +148,8 @@ struct Copier<'a, 'r> {
     dropped: BTreeSet<String>,
     /// What is no schema.
     mended: BTreeSet<String>,
+    /// That anything may be given beside what is named was left out.
+    opened: bool,
 }
 
 impl<'a> Copier<'a, '_> {
@@ -199,7 +203,7 @@ impl<'a> Copier<'a, '_> {
         if self.rules.items && !copy.contains_key("items") && takes_arrays(&copy) {
             copy.insert("items".to_owned(), json!({}));
         }
-        if self.rules.dialect == Dialect::Gemini {
+        if self.rules.dialect == SchemaDialect::Gemini {
             gemini::adapt(&mut copy, &mut self.dropped);
         }
         Ok(copy)
@@ -214,11 +218,7 @@ impl<'a> Copier<'a, '_> {
         value: &'a Value,
         place: Place<'_>,
     ) -> Result<Option<(&'k str, Value)>, Unfit> {
-        // Programs write null for "not set", and PHP a list for an empty object.
-        let holds_schemas = is_applicator(keyword);
-        if value.is_null() && !matches!(keyword, "default" | "const")
-            || holds_schemas && value.as_array().is_some_and(Vec::is_empty)
-        {
+        if is_unset(keyword, value) {
             return Ok(None);
         }
         let copy = match keyword {
@@ -227,8 +227,7 @@ impl<'a> Copier<'a, '_> {
                 value.as_str().map(str::trim_end).filter(|text| !text.is_empty()).map(Value::from)
             }
             "title" => value.as_str().filter(|title| !self.is_idle(title, place)).map(Value::from),
-            "properties" => Some(self.table(keyword, value)?),
-            "patternProperties" | "dependentSchemas" => Some(self.table(keyword, value)?),
+            "properties" | "patternProperties" | "dependentSchemas" => Some(self.table(keyword, value)?),
             "dependentRequired" | "dependencies" => Some(self.dependencies(value)?),
             "items" if value.is_array() => {
                 // What draft 7 called so.
@@ -252,7 +251,9 @@ impl<'a> Copier<'a, '_> {
                 let Some(reference) = value.as_str() else { return Err(not_a_schema(keyword)) };
                 return Ok(Some(("$ref", self.definitions.reference(reference, schema)?.into())));
             }
-            "$schema" if self.slim == Slim::Off && self.rules.dialect == Dialect::Json => Some(value.clone()),
+            "$schema" if self.slim == Slim::Off && self.rules.dialect == SchemaDialect::Json => {
+                Some(value.clone())
+            }
             "$comment" if self.slim == Slim::Off => Some(value.clone()),
             // References are written anew, so nothing goes by these any more.
             "$schema" | "$id" | "$anchor" | "$dynamicAnchor" | "$recursiveAnchor" | "$vocabulary"
@@ -339,6 +340,7 @@ impl<'a> Copier<'a, '_> {
             && !self.unevaluated
             && named()
         {
+            self.opened = true;
             return Ok(None);
         }
         Ok(Some(match value {
@@ -370,32 +372,6 @@ impl<'a> Copier<'a, '_> {
     }
 }
 
-/// Keywords whose value is made of schemas.
-fn is_applicator(keyword: &str) -> bool {
-    matches!(
-        keyword,
-        "properties"
-            | "patternProperties"
-            | "dependentSchemas"
-            | "dependencies"
-            | "items"
-            | "prefixItems"
-            | "additionalItems"
-            | "additionalProperties"
-            | "unevaluatedProperties"
-            | "unevaluatedItems"
-            | "anyOf"
-            | "oneOf"
-            | "allOf"
-            | "not"
-            | "if"
-            | "then"
-            | "else"
-            | "contains"
-            | "propertyNames"
-    )
-}
-
 /// Whether a schema speaks of arrays.
 pub(super) fn takes_arrays(schema: &Map<String, Value>) -> bool {
     match schema.get("type") {
@@ -406,5 +382,5 @@ pub(super) fn takes_arrays(schema: &Map<String, Value>) -> bool {
 }
 
 pub(super) fn not_a_schema(at: &str) -> Unfit {
-    Unfit::Schema(SchemaError::invalid(at, "is not a schema"))
+    SchemaError::not_a_schema(at).into()
 }

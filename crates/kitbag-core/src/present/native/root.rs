@@ -1,16 +1,15 @@
 //! What stands at the root of a schema, where providers take an object and no choices.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::facts::{Facts, weight};
+use super::Unfit;
+use super::facts::Facts;
 use super::rename::Renames;
 use super::rewrite::RootForm;
-use super::{Unfit, merge};
 use crate::schema::SchemaError;
-use crate::schema::refs::Index;
+use crate::schema::flat::{Flattener, Parts};
 
 /// What arguments stand under that cannot be said at the root.
 pub(super) const WRAPPER: &str = "input";
@@ -43,19 +42,18 @@ pub(super) fn plan<'a>(
         return Ok(Plan::Plain(Cow::Borrowed(root)));
     }
     let Some(object) = root.as_object() else { return Ok(Plan::Wrapped) };
-    let mut whole = object.clone();
-    let mut lost = BTreeSet::new();
-    let index = Index::new(root);
-    let mut left = MOST_VALUES;
-    parts(&mut whole, &index, root, form, &mut lost, &mut left, DEEPEST)?;
+    let parts = if form == RootForm::Free { Parts::References } else { Parts::All };
+    let mut flattener = Flattener::new(root, parts, MOST_VALUES, DEEPEST);
+    let mut whole = flattener.whole(object, 0)?.ok_or(SchemaError::Loop)?;
     // A part of the root that something refers to must stay where it is.
     let torn = form == RootForm::Plain && facts.odd_refs && object.contains_key("allOf");
-    if !lost.is_empty() || torn {
+    if !flattener.lost.is_empty() || torn {
         return Ok(Plan::Wrapped);
     }
     if form == RootForm::Plain {
         for (keyword, intro) in [("anyOf", "Give at least one of: "), ("oneOf", "Give exactly one of: ")] {
-            if let Some(names) = whole.get(keyword).and_then(|choice| only_required(choice, renames)) {
+            let choice = whole.get(keyword).filter(|choice| is_named(&whole, choice));
+            if let Some(names) = choice.and_then(|choice| only_required(choice, renames)) {
                 said.push(format!("{intro}{}.", names.join("; ")));
                 whole.shift_remove(keyword);
             }
@@ -68,45 +66,14 @@ pub(super) fn plan<'a>(
     Ok(Plan::Plain(Cow::Owned(Value::Object(whole))))
 }
 
-/// What the root refers to and its `allOf`, in one.
-fn parts(
-    whole: &mut Map<String, Value>,
-    index: &Index<'_>,
-    root: &Value,
-    form: RootForm,
-    lost: &mut BTreeSet<String>,
-    left: &mut usize,
-    room: usize,
-) -> Result<(), Unfit> {
-    if room == 0 {
-        return Err(SchemaError::Loop.into());
-    }
-    *left = left.checked_sub(weight(whole)).ok_or(Unfit::FanOut { limit: MOST_VALUES })?;
-    for keyword in ["$ref", "$dynamicRef", "$recursiveRef"] {
-        let Some(reference) = whole.shift_remove(keyword) else { continue };
-        let reference = reference.as_str().unwrap_or_default();
-        let target = index.find(reference, root).map_err(|_| SchemaError::missing(reference))?;
-        let Some(object) = target.as_object().filter(|_| !std::ptr::eq(target, root)) else {
-            return Err(SchemaError::Loop.into());
-        };
-        let mut target = object.clone();
-        parts(&mut target, index, root, form, lost, left, room - 1)?;
-        merge::into(whole, &target, lost);
-    }
-    if form == RootForm::Free {
-        return Ok(());
-    }
-    if let Some(Value::Array(list)) = whole.shift_remove("allOf") {
-        for part in list {
-            let Value::Object(mut part) = part else {
-                lost.insert("allOf".to_owned());
-                return Ok(());
-            };
-            parts(&mut part, index, root, form, lost, left, room - 1)?;
-            merge::into(whole, &part, lost);
-        }
-    }
-    Ok(())
+/// Whether all that a choice may require is named beside it.
+fn is_named(whole: &Map<String, Value>, choice: &Value) -> bool {
+    let named = |name: &Value| {
+        whole.get("properties").zip(name.as_str()).is_some_and(|(all, name)| all.get(name).is_some())
+    };
+    let required =
+        choice.as_array().into_iter().flatten().filter_map(|branch| branch.get("required")?.as_array());
+    required.flatten().all(named)
 }
 
 /// The branches of a choice that say nothing but what must be given, in words.

@@ -5,78 +5,60 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::gemini::hint;
-use super::{Made, NativeRequest, Provider, Unfit, anthropic, merge, openai, rewrite, schema as loose};
+use super::describe::hint;
+use super::provider::ProviderRow;
+use super::{Made, NativeRequest, Unfit};
 use crate::catalog::Tool;
+use crate::schema::may_be_null;
+use crate::schema::merge::merge;
+use crate::schema::tree::schemas;
 
+mod limits;
 mod words;
 
-use words::{is_known, nullable, takes_null};
-
-/// Levels of nesting.
-const DEEPEST: usize = 10;
-/// Properties of one schema.
-const MOST_PROPERTIES: usize = 5000;
-
-/// What a strict tool takes of a request's budget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Weight {
-    tools: usize,
-    optional: usize,
-    unions: usize,
-}
-
-impl Weight {
-    pub(super) fn and(&self, other: &Self) -> Self {
-        Self {
-            tools: self.tools + other.tools,
-            optional: self.optional + other.optional,
-            unions: self.unions + other.unions,
-        }
-    }
-
-    /// What of a provider's budget is exceeded.
-    pub(super) fn over(&self, provider: Provider) -> Option<&'static str> {
-        match provider {
-            Provider::Anthropic if 20 < self.tools => Some("the request has 20 strict tools already"),
-            Provider::Anthropic if 24 < self.optional => {
-                Some("the request's strict tools would have more than 24 optional arguments")
-            }
-            Provider::Anthropic if 16 < self.unions => {
-                Some("the request's strict tools would have more than 16 arguments of several types")
-            }
-            _ => None,
-        }
-    }
-}
+pub(super) use limits::{StrictRules, Weight};
+use words::{nullable, takes_null};
 
 /// A tool's schema made strict, or as it is and why it is not.
 pub(super) fn schema(
     tool: &Tool,
+    row: &ProviderRow,
     request: &NativeRequest,
 ) -> Result<(Made, Result<Option<Weight>, String>), Unfit> {
-    let (rules, flavour) = match request.provider {
-        Provider::OpenAiChat | Provider::OpenAiResponses => (&openai::RULES, Flavour::OpenAi),
-        Provider::Anthropic => (&anthropic::RULES, Flavour::Anthropic),
-        _ => return Ok((loose(tool, request)?, Ok(None))),
-    };
-    let mut made = rewrite::made(tool, rules, request)?;
+    let mut made = row.schema(tool, request)?;
+    let Some(rules) = &row.strict else { return Ok((made, Ok(None))) };
     let mut pass = Pass {
-        flavour,
+        rules,
+        loose: Value::Object(made.schema.clone()),
+        judged: usize::from(!made.said.is_empty()),
         weight: Weight { tools: 1, ..Weight::default() },
-        properties: 0,
+        optional: BTreeSet::new(),
+        null: BTreeSet::new(),
+        closed: false,
         moved: BTreeSet::new(),
+        left_out: BTreeSet::new(),
     };
+    if made.opened {
+        return Ok((made, Err(OPEN.to_owned())));
+    }
     let mut strict = made.schema.clone();
-    Ok(match pass.document(&mut strict) {
+    Ok(match pass.document(&mut strict).and_then(|()| rules.check(&strict)) {
         Ok(()) => {
             made.schema = strict;
-            if flavour == Flavour::OpenAi {
-                made.back = made.back.with_nulls();
+            if rules.all_required {
+                made.back = made.back.with_nulls(pass.optional);
+            }
+            let list = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
+            if pass.closed {
+                made.notes.push("is strict: only arguments that its schema names can be given".to_owned());
             }
             if !pass.moved.is_empty() {
-                let moved = pass.moved.into_iter().collect::<Vec<_>>().join(", ");
+                let moved = list(pass.moved);
                 made.notes.push(format!("strict definitions do not take, so its descriptions say: {moved}"));
+            }
+            if !pass.left_out.is_empty() {
+                let left_out = list(pass.left_out);
+                made.notes.push(format!("strict definitions do not take, so it is left out: {left_out}"));
             }
             (made, Ok(Some(pass.weight)))
         }
@@ -84,24 +66,28 @@ pub(super) fn schema(
     })
 }
 
-/// Whose idea of strict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flavour {
-    /// Everything is required; what was not may be null.
-    OpenAi,
-    /// Optional stays optional, within a budget.
-    Anthropic,
-}
+const OPEN: &str = "an object in it takes properties that are not named";
 
-struct Pass {
-    flavour: Flavour,
+struct Pass<'r> {
+    rules: &'r StrictRules,
+    /// The schema before it was made strict.
+    loose: Value,
+    /// How many schemas around this one judge whether a property is there.
+    judged: usize,
     weight: Weight,
-    properties: usize,
+    /// Names of optional properties.
+    optional: BTreeSet<String>,
+    /// Names of properties that must be given and may be null.
+    null: BTreeSet<String>,
+    /// Whether an object was closed that says nothing about other properties.
+    closed: bool,
     /// Words that became text.
     moved: BTreeSet<String>,
+    /// Words that are too long to become text.
+    left_out: BTreeSet<String>,
 }
 
-impl Pass {
+impl Pass<'_> {
     fn document(&mut self, schema: &mut Map<String, Value>) -> Result<(), String> {
         let mut tables = Vec::new();
         for keyword in ["$defs", "definitions"] {
@@ -109,24 +95,32 @@ impl Pass {
                 tables.push((keyword, table));
             }
         }
-        if self.flavour == Flavour::Anthropic && words::recursive(&tables, schema) {
+        if !self.rules.recursion && words::recursive(&self.loose) {
             return Err("its schema contains itself".to_owned());
         }
         let empty = schema.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty);
-        if empty && schema.get("additionalProperties").is_none_or(|rest| *rest == Value::Bool(false)) {
+        // A tool that names no arguments takes none.
+        if empty
+            && !is_open(schema)
+            && schema.get("additionalProperties").is_none_or(|rest| *rest == Value::Bool(false))
+        {
             schema.insert("additionalProperties".to_owned(), false.into());
         }
         self.schema(schema, 0)?;
+        // Who refers to a definition is not known here.
+        self.judged += usize::from(self.loose.as_object().into_iter().flat_map(schemas).any(words::judges));
         for (keyword, mut table) in tables {
             for inner in table.values_mut() {
                 self.inner(inner, 0)?;
             }
             schema.insert(keyword.to_owned(), Value::Object(table));
         }
-        if MOST_PROPERTIES < self.properties {
-            return Err(format!("its schema has more than {MOST_PROPERTIES} properties"));
+        match self.optional.intersection(&self.null).next() {
+            Some(name) if self.rules.all_required => Err(format!(
+                "its argument `{name}` may be left out in one place and must be given as null in another"
+            )),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     fn inner(&mut self, schema: &mut Value, depth: usize) -> Result<(), String> {
@@ -137,11 +131,24 @@ impl Pass {
     }
 
     fn schema(&mut self, schema: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
-        if DEEPEST < depth {
-            return Err(format!("its schema is nested deeper than {DEEPEST} levels"));
+        let levels = self.rules.levels;
+        if levels < depth {
+            return Err(format!("its schema is nested deeper than {levels} levels"));
         }
         compose(schema)?;
+        if let Some(name) = words::hidden_name(&self.loose, schema) {
+            return Err(format!("its argument `{name}` is only named under a condition"));
+        }
+        let judges = usize::from(words::judges(schema));
+        self.judged += judges;
         self.speak(schema);
+        self.composed(schema, depth)?;
+        self.judged -= judges;
+        Ok(())
+    }
+
+    /// A schema without `allOf`, `oneOf` and keywords that are not enforced.
+    fn composed(&mut self, schema: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
         if let Some(reference) = schema.get("$ref").cloned() {
             // Nothing may stand beside a reference.
             if 1 < schema.len() {
@@ -153,11 +160,22 @@ impl Pass {
             }
             return Ok(());
         }
+        let kind = schema.get("type").cloned();
         if let Some(Value::Array(branches)) = schema.get_mut("anyOf") {
             if 1 < branches.len() {
                 self.weight.unions += 1;
             }
-            branches.iter_mut().try_for_each(|branch| self.inner(branch, depth))?;
+            for branch in branches {
+                // What is said of all branches holds for one that says nothing of its own.
+                if let (Some(kind), Value::Object(branch)) = (&kind, &mut *branch)
+                    && !["type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const"]
+                        .iter()
+                        .any(|key| branch.contains_key(*key))
+                {
+                    branch.insert("type".to_owned(), kind.clone());
+                }
+                self.inner(branch, depth)?;
+            }
             if schema.keys().any(|key| !matches!(key.as_str(), "anyOf" | "type" | "description" | "title")) {
                 return Err("a choice stands beside something else".to_owned());
             }
@@ -193,13 +211,16 @@ impl Pass {
     }
 
     fn object(&mut self, schema: &mut Map<String, Value>, depth: usize) -> Result<(), String> {
-        let open = match schema.get("additionalProperties") {
-            Some(Value::Bool(false)) => false,
-            Some(_) => true,
-            None => schema.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty),
-        };
-        if open {
-            return Err("an object in it takes properties that are not named".to_owned());
+        match schema.get("additionalProperties") {
+            Some(Value::Bool(false)) => {}
+            None if schema
+                .get("properties")
+                .and_then(Value::as_object)
+                .is_some_and(|named| !named.is_empty()) =>
+            {
+                self.closed = true;
+            }
+            _ => return Err(OPEN.to_owned()),
         }
         schema.insert("additionalProperties".to_owned(), false.into());
         let required: BTreeSet<String> = match schema.get("required") {
@@ -213,20 +234,40 @@ impl Pass {
         if required.iter().any(|name| !properties.contains_key(name)) {
             return Err("it requires a property that it does not describe".to_owned());
         }
-        self.properties += properties.len();
         for (name, property) in properties.iter_mut() {
-            self.inner(property, depth + 1)?;
-            if required.contains(name) {
-                continue;
-            }
-            self.weight.optional += 1;
-            if self.flavour == Flavour::OpenAi && !takes_null(property) {
-                nullable(property);
-            }
+            self.property(name, property, required.contains(name), depth)?;
         }
-        if self.flavour == Flavour::OpenAi {
+        if self.rules.all_required {
             let all = properties.keys().map(|name| Value::from(name.as_str())).collect();
             schema.insert("required".to_owned(), Value::Array(all));
+        }
+        Ok(())
+    }
+
+    fn property(
+        &mut self,
+        name: &str,
+        schema: &mut Value,
+        is_required: bool,
+        depth: usize,
+    ) -> Result<(), String> {
+        let is_null = may_be_null(&self.loose, schema);
+        if is_required {
+            if is_null {
+                self.null.insert(name.to_owned());
+            }
+            return self.inner(schema, depth + 1);
+        }
+        self.weight.optional += 1;
+        self.optional.insert(name.to_owned());
+        // Where null is what is taken when nothing is given, both mean the same, unless somebody looks which it is.
+        let means_nothing = self.judged == 0 && schema.get("default").is_some_and(Value::is_null);
+        self.inner(schema, depth + 1)?;
+        if self.rules.all_required && is_null && !means_nothing {
+            return Err(format!("its argument `{name}` may be null or left out, which would look the same"));
+        }
+        if self.rules.all_required && !takes_null(schema) {
+            nullable(schema);
         }
         Ok(())
     }
@@ -234,19 +275,39 @@ impl Pass {
     /// Puts into the description what the provider cannot enforce.
     fn speak(&mut self, schema: &mut Map<String, Value>) {
         let mut hints = Vec::new();
-        let flavour = self.flavour;
+        // Half of a condition says nothing.
+        let parts = ["if", "then", "else"];
+        let is_long =
+            |keyword: &&str| schema.get(*keyword).is_some_and(|value| words::spoken(keyword, value).is_err());
+        let mute = parts.iter().any(is_long);
         schema.retain(|keyword, value| {
-            if is_known(flavour, keyword, value) {
+            if words::is_known(self.rules, keyword, value) {
                 return true;
             }
-            if let Some(words) = words::spoken(keyword, value) {
-                hints.push(words);
-                self.moved.insert(keyword.clone());
+            match words::spoken(keyword, value) {
+                Ok(None) => {}
+                Ok(Some(words)) if !(mute && parts.contains(&keyword.as_str())) => {
+                    hints.push(words);
+                    self.moved.insert(keyword.clone());
+                }
+                _ => {
+                    self.left_out.insert(keyword.clone());
+                }
             }
             false
         });
         hint(schema, &hints);
     }
+}
+
+/// Whether an object is spoken of as one that takes properties which are not named.
+fn is_open(schema: &Map<String, Value>) -> bool {
+    let says = |keyword: &str| schema.get(keyword).is_some_and(|rest| *rest != Value::Bool(false));
+    let named = schema.get("properties").and_then(Value::as_object).map_or(0, Map::len);
+    let least = schema.get("minProperties").and_then(Value::as_f64).unwrap_or(0.0);
+    let is_closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    schema.contains_key("patternProperties")
+        || !is_closed && (says("unevaluatedProperties") || says("propertyNames") || (named as f64) < least)
 }
 
 /// One schema instead of `allOf`, and `anyOf` instead of `oneOf`.
@@ -258,7 +319,7 @@ fn compose(schema: &mut Map<String, Value>) -> Result<(), String> {
                 return Err("a part of it cannot be merged".to_owned());
             };
             compose(&mut part)?;
-            merge::into(schema, &part, &mut lost);
+            merge(schema, &part, &mut lost);
         }
         if let Some(keyword) = lost.first() {
             return Err(format!("its allOf cannot be merged ({keyword})"));
@@ -269,8 +330,8 @@ fn compose(schema: &mut Map<String, Value>) -> Result<(), String> {
     {
         return Err("it has a choice beside a choice".to_owned());
     }
-    if schema.contains_key("patternProperties") {
-        return Err("an object in it takes properties that are not named".to_owned());
+    if is_open(schema) {
+        return Err(OPEN.to_owned());
     }
     if schema.contains_key("prefixItems") {
         return Err("one of its arrays has items of different kinds".to_owned());

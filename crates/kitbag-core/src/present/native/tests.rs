@@ -7,6 +7,7 @@ mod answers;
 mod calls;
 mod golden;
 mod hostile;
+mod limits;
 mod options;
 mod ways_back;
 
@@ -69,7 +70,7 @@ fn descriptions_are_cut_at_a_sentence() {
     assert_eq!(compiled.notes, ["its description is cut to 1024 characters"]);
     let whole = made(&tool(definition.clone()), Provider::Anthropic);
     assert_eq!(whole.definition["description"], long.trim());
-    let describe = Describe { longest: Some(60), pointer: "[see list]".into() };
+    let describe = DescriptionLimit { longest: Some(60), pointer: "[see list]".into() };
     let request = NativeRequest { describe, ..NativeRequest::new(Provider::Anthropic) };
     let short = compile_tool(&name(), &tool(definition), &request).unwrap();
     assert_eq!(short.definition["description"], "One sentence of forty characters, no less. [see list]");

@@ -3,11 +3,14 @@
 use serde_json::{Map, Value};
 
 use super::inline::{cut, inert, literal, word};
+use crate::schema::refs::local;
 
 /// Values of a schema looked at for one type, whatever it refers to.
 const MOST_STEPS: usize = 2_000;
 /// The longest value shown whole.
 const LONGEST_VALUE: usize = 60;
+/// References in a row that are followed.
+const LONGEST_CHAIN: usize = 24;
 
 /// How much is told.
 #[derive(Clone, Copy, Debug)]
@@ -45,10 +48,27 @@ pub(crate) fn kind(root: &Value, schema: &Value, detail: Detail) -> String {
     Writer { root, detail, left: MOST_STEPS }.forms(schema, detail.depth).text()
 }
 
-/// What a reference within one document refers to.
+/// What a reference within one document leads to, through however many others; nothing if they go in a circle.
 pub(crate) fn target<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {
-    let reference = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
-    root.pointer(reference).or_else(|| root.pointer(&reference.replace("%24", "$")))
+    let mut at = next_target(root, schema)?;
+    for _ in 0..LONGEST_CHAIN {
+        match next_target(root, at) {
+            Some(next) => at = next,
+            None => return Some(at),
+        }
+    }
+    None
+}
+
+/// What a reference refers to, which may be another reference.
+pub(crate) fn next_target<'a>(root: &'a Value, schema: &Value) -> Option<&'a Value> {
+    let reference = schema.get("$ref")?.as_str()?;
+    local(root, reference).or_else(|| root.pointer(reference.strip_prefix('#')?))
+}
+
+/// Whether a part of a choice is nothing but null.
+pub(crate) fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|kind| kind == "null")
 }
 
 /// The forms a value may have; one of them must hold.
@@ -96,9 +116,9 @@ impl<'a> Writer<'a> {
         self.left -= 1;
         if object.contains_key("$ref") {
             return match target(self.root, schema) {
-                Some(_) if depth == 0 => Forms::one(self.shallow(schema)),
+                Some(target) if depth == 0 && is_deep(target) => Forms::one(shallow(target)),
                 // Each reference costs a level: one that leads back to itself ends.
-                Some(target) => self.forms(target, depth - usize::from(is_deep(target))),
+                Some(target) => self.forms(target, depth.saturating_sub(usize::from(is_deep(target)))),
                 None => Forms::one("any"),
             };
         }
@@ -114,19 +134,25 @@ impl<'a> Writer<'a> {
             }
             return forms;
         }
-        for choice in ["anyOf", "oneOf"] {
-            if let Some(Value::Array(parts)) = object.get(choice)
-                && !parts.is_empty()
-            {
-                return self.choice(parts, depth);
-            }
+        let listed =
+            |keyword: &str| object.get(keyword).and_then(Value::as_array).filter(|parts| !parts.is_empty());
+        let parts = match (listed("anyOf").or_else(|| listed("oneOf")), listed("allOf")) {
+            (Some(choice), _) => self.choice(choice, depth),
+            (None, Some(all)) => self.all(all, depth),
+            (None, None) => return self.own(object, depth),
+        };
+        let says_nothing = parts.0.iter().any(|form| form == "any");
+        if says_nothing && ["type", "properties"].iter().any(|keyword| object.contains_key(*keyword)) {
+            return self.own(object, depth);
         }
-        if let Some(Value::Array(parts)) = object.get("allOf")
-            && !object.contains_key("properties")
-        {
-            return self.all(parts, depth);
+        if object.get("properties").and_then(Value::as_object).is_none_or(Map::is_empty) {
+            return parts;
         }
-        self.own(object, depth)
+        // What stands beside a choice holds with each of its branches.
+        match (self.own(object, depth).grouped(), parts.grouped()) {
+            (own, parts) if own == parts => Forms::one(own),
+            (own, parts) => Forms::one(format!("{own}&{parts}")),
+        }
     }
 
     fn names(&self, value: &Value) -> bool {
@@ -136,8 +162,7 @@ impl<'a> Writer<'a> {
     fn choice(&mut self, parts: &'a [Value], depth: usize) -> Forms {
         let mut forms = Forms(Vec::new());
         for part in parts {
-            let is_null = part.get("type").is_some_and(|kind| kind == "null");
-            if is_null && self.detail.nulls == Nulls::Left {
+            if is_null(part) && self.detail.nulls == Nulls::Left {
                 continue;
             }
             if self.detail.choices <= forms.0.len() {
@@ -166,7 +191,7 @@ impl<'a> Writer<'a> {
             Some(Value::String(kind)) => vec![kind],
             Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect(),
             _ if object.contains_key("properties") => vec!["object"],
-            _ if object.contains_key("items") => vec!["array"],
+            _ if object.contains_key("items") || object.contains_key("prefixItems") => vec!["array"],
             _ => vec!["any"],
         };
         let mut forms = Forms(Vec::new());
@@ -182,15 +207,54 @@ impl<'a> Writer<'a> {
     }
 
     fn array(&mut self, object: &'a Map<String, Value>, depth: usize) -> String {
-        match object.get("items") {
-            Some(items @ Value::Object(fields)) if !fields.is_empty() => {
-                match self.forms(items, depth).grouped() {
-                    any if any == "any" => "array".to_owned(),
-                    item => format!("{item}[]"),
-                }
-            }
-            _ => "array".to_owned(),
+        let list = |keyword: &str| object.get(keyword).and_then(Value::as_array);
+        // Up to draft 2019-09 a tuple stood in `items`, and what follows it in `additionalItems`.
+        match (list("prefixItems"), list("items")) {
+            (Some(first), _) => self.tuple(object, first, object.get("items"), depth),
+            (None, Some(first)) => self.tuple(object, first, object.get("additionalItems"), depth),
+            (None, None) => match object.get("items") {
+                Some(items @ Value::Object(fields)) if !fields.is_empty() => self.list(items, depth),
+                _ => "array".to_owned(),
+            },
         }
+    }
+
+    fn list(&mut self, items: &'a Value, depth: usize) -> String {
+        match self.forms(items, depth).grouped() {
+            any if any == "any" => "array".to_owned(),
+            item => format!("{item}[]"),
+        }
+    }
+
+    /// `[string, integer?, ...number[]]`: what stands first, and what may follow.
+    fn tuple(
+        &mut self,
+        object: &'a Map<String, Value>,
+        first: &'a [Value],
+        rest: Option<&'a Value>,
+        depth: usize,
+    ) -> String {
+        let count = |keyword: &str| {
+            let count = object.get(keyword).and_then(Value::as_u64);
+            count.map(|count| usize::try_from(count).unwrap_or(usize::MAX))
+        };
+        let least = count("minItems").unwrap_or(first.len());
+        let most = count("maxItems").unwrap_or(usize::MAX);
+        let mut parts = Vec::new();
+        for (place, item) in first.iter().take(self.detail.properties.min(most)).enumerate() {
+            let mark = if place < least { "" } else { "?" };
+            parts.push(format!("{}{mark}", self.forms(item, depth).grouped()));
+        }
+        let is_closed = rest == Some(&Value::Bool(false)) || most <= first.len();
+        if !is_closed || self.detail.properties < first.len() {
+            parts.push(match rest {
+                Some(rest @ Value::Object(fields)) if !fields.is_empty() && !is_closed => {
+                    format!("...{}", self.list(rest, depth))
+                }
+                _ => "...".to_owned(),
+            });
+        }
+        format!("[{}]", parts.join(", "))
     }
 
     fn object(&mut self, object: &'a Map<String, Value>, depth: usize) -> String {
@@ -218,27 +282,26 @@ impl<'a> Writer<'a> {
             _ => "object".to_owned(),
         }
     }
+}
 
-    /// What a reference leads to, without what is inside.
-    fn shallow(&self, schema: &'a Value) -> String {
-        let mut at = schema;
-        for _ in 0..8 {
-            match target(self.root, at) {
-                Some(next) => at = next,
-                None => break,
-            }
+/// What a schema takes, without what is inside.
+fn shallow(schema: &Value) -> String {
+    match schema.get("type") {
+        Some(Value::String(kind)) => cut(&word(kind), LONGEST_VALUE),
+        Some(Value::Array(kinds)) => {
+            kinds.iter().filter_map(Value::as_str).map(word).collect::<Vec<_>>().join("|")
         }
-        match at.get("type").and_then(Value::as_str) {
-            Some(kind) => cut(&word(kind), LONGEST_VALUE),
-            None if at.get("properties").is_some() => "object".to_owned(),
-            None => "any".to_owned(),
-        }
+        _ if schema.get("properties").is_some() => "object".to_owned(),
+        _ if schema.get("items").or(schema.get("prefixItems")).is_some() => "array".to_owned(),
+        _ => "any".to_owned(),
     }
 }
 
 /// Whether a schema has parts that a reference could lead back from.
 fn is_deep(schema: &Value) -> bool {
-    ["$ref", "anyOf", "oneOf", "allOf", "items"].iter().any(|keyword| schema.get(keyword).is_some())
+    ["$ref", "anyOf", "oneOf", "allOf", "items", "prefixItems"]
+        .iter()
+        .any(|keyword| schema.get(keyword).is_some())
 }
 
 /// Whether an object must have the property.

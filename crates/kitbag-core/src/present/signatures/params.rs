@@ -1,16 +1,10 @@
 //! The parameters of a tool, also where its schema spreads them over several parts.
 
-use std::collections::HashSet;
-
 use serde_json::{Map, Value};
 
 use super::inline::word;
-use super::kind::{Detail, is_required, kind, target};
-
-/// References and parts in a row that are followed.
-const DEEPEST: usize = 8;
-/// Parameters of one tool.
-const MOST: usize = 500;
+use super::kind::{Detail, is_null, kind, next_target, target};
+use super::set::{DEEPEST, ParameterSet};
 
 /// One parameter.
 #[derive(Clone, Copy, Debug)]
@@ -23,69 +17,32 @@ pub(crate) struct Param<'a> {
 impl<'a> Param<'a> {
     /// What its definition says, also behind a reference.
     pub(crate) fn description(&self, root: &'a Value) -> Option<&'a str> {
-        let own = |schema: &'a Value| schema.get("description").and_then(Value::as_str);
-        own(self.schema).or_else(|| own(target(root, self.schema)?)).filter(|text| !text.trim().is_empty())
+        let mut at = self.schema;
+        for _ in 0..DEEPEST {
+            let own = at.get("description").and_then(Value::as_str).filter(|text| !text.trim().is_empty());
+            if own.is_some() {
+                return own;
+            }
+            at = next_target(root, at)?;
+        }
+        None
     }
 
     /// What it is when it is not given.
     pub(crate) fn default(&self) -> Option<&'a Value> {
         self.schema.get("default")
     }
-}
 
-/// The properties of an object, in the order written, the required ones of a choice as optional.
-pub(crate) fn params<'a>(root: &'a Value, schema: &'a Value) -> Vec<Param<'a>> {
-    let mut search = Search { root, found: Vec::new(), seen: HashSet::new() };
-    search.collect(schema, Sure::Yes, DEEPEST);
-    search.found
-}
-
-/// Whether a part certainly holds.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Sure {
-    Yes,
-    No,
-}
-
-struct Search<'a> {
-    root: &'a Value,
-    found: Vec<Param<'a>>,
-    /// Parts by their place in memory. Looked at again they tell nothing new, and parts that refer to each
-    /// other many times over would never come to an end.
-    seen: HashSet<(*const Value, Sure)>,
-}
-
-impl<'a> Search<'a> {
-    fn collect(&mut self, schema: &'a Value, sure: Sure, room: usize) {
-        let Value::Object(object) = schema else { return };
-        if !self.seen.insert((std::ptr::from_ref(schema), sure)) {
-            return;
-        }
-        if let Some(Value::Object(properties)) = object.get("properties") {
-            for (name, schema) in properties {
-                let required = || sure == Sure::Yes && is_required(object, name);
-                match self.found.iter().position(|param| param.name == name) {
-                    Some(place) => self.found[place].required |= required(),
-                    None if self.found.len() < MOST => {
-                        self.found.push(Param { name, schema, required: required() });
-                    }
-                    None => {}
-                }
-            }
-        }
-        let Some(room) = room.checked_sub(1) else { return };
-        if let Some(target) = target(self.root, schema) {
-            self.collect(target, sure, room);
-        }
-        for (keyword, sure) in [("allOf", sure), ("anyOf", Sure::No), ("oneOf", Sure::No)] {
-            let parts = object.get(keyword).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-            parts.iter().for_each(|part| self.collect(part, sure, room));
-        }
-        // A part may require what another part defines.
-        if sure == Sure::Yes {
-            self.found.iter_mut().for_each(|param| param.required |= is_required(object, param.name));
-        }
+    /// Whether another says the same of the same name.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        let is_same = || std::ptr::eq(self.schema, other.schema) || self.schema == other.schema;
+        self.name == other.name && self.required == other.required && is_same()
     }
+}
+
+/// The properties of an object, in the order written, those of all branches of a choice among them.
+pub(crate) fn params<'a>(root: &'a Value, schema: &'a Value) -> Vec<Param<'a>> {
+    ParameterSet::of(root, schema).flat()
 }
 
 /// The object inside a value that is one, a list of such, or perhaps nothing.
@@ -99,7 +56,9 @@ pub(crate) fn inside<'a>(root: &'a Value, schema: &'a Value) -> Option<&'a Value
         } else if let Some(only) = only_form(at) {
             at = only;
         } else {
-            at = at.get("items").filter(|items| items.is_object())?;
+            // The items of a tuple differ from each other: its type tells them.
+            let is_list = at.get("prefixItems").is_none();
+            at = at.get("items").filter(|items| is_list && items.is_object())?;
         }
     }
     None
@@ -112,18 +71,44 @@ fn has_properties(schema: &Value) -> bool {
 /// The one form of a choice that is not null.
 fn only_form(schema: &Value) -> Option<&Value> {
     let parts = ["anyOf", "oneOf", "allOf"].iter().find_map(|choice| schema.get(choice)?.as_array())?;
-    let mut forms = parts.iter().filter(|part| part.get("type").is_none_or(|kind| kind != "null"));
+    let mut forms = parts.iter().filter(|part| !is_null(part));
     forms.next().filter(|_| forms.next().is_none())
 }
 
-/// All parameters as one object type, for errors and listings: `{path: string, limit?: integer}`.
+/// All parameters as one object type, for errors and listings: `{path: string, limit?: integer}`, or several where the
+/// schema is a choice of objects.
 pub(crate) fn summary(root: &Value, detail: Detail) -> String {
+    let set = ParameterSet::of(root, root);
+    match set.choices.as_slice() {
+        [branches] if set.common.is_empty() && !set.cut => alternatives(root, branches, detail),
+        _ => object(root, &set, detail),
+    }
+}
+
+fn object(root: &Value, set: &ParameterSet<'_>, detail: Detail) -> String {
     let part = |param: &Param<'_>| {
         let mark = if param.required { "" } else { "?" };
         format!("{}{mark}: {}", word(param.name), kind(root, param.schema, detail))
     };
-    let parts: Vec<String> = params(root, root).iter().map(part).collect();
+    let parts: Vec<String> = set.common.iter().map(part).chain(spread(root, set, detail)).collect();
     format!("{{{}}}", parts.join(", "))
+}
+
+/// What stands behind the parameters that always hold: `...({a: string}|{b: integer})` for each choice.
+pub(super) fn spread(root: &Value, set: &ParameterSet<'_>, detail: Detail) -> Vec<String> {
+    let choices = set.choices.iter().map(|branches| format!("...({})", alternatives(root, branches, detail)));
+    choices.chain(set.cut.then(|| "…".to_owned())).collect()
+}
+
+fn alternatives(root: &Value, branches: &[ParameterSet<'_>], detail: Detail) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for branch in branches {
+        let text = object(root, branch, detail);
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    texts.join("|")
 }
 
 /// The one required parameter, if it takes text.

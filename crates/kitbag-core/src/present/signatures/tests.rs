@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 
 use super::inline::{code, inline};
 use super::*;
-use crate::present::fixture::{recorded_view, view};
+use crate::present::tests::fixture::{recorded_view, view};
 
 fn tool(name: &str, about: &str, input: Value) -> Value {
     json!({"name": name, "description": about, "inputSchema": input})
@@ -79,7 +79,105 @@ fn parameters_of_several_parts_are_gathered() {
     check(
         json!({"type": "object", "allOf": [{"properties": {"a": {"type": "string"}}}, {"required": ["a"]}],
             "anyOf": [{"properties": {"b": {"type": "integer"}}, "required": ["b"]}]}),
-        "a: string, b?: integer",
+        "a: string, b: integer",
+    );
+}
+
+#[test]
+fn f101_a_root_choice_shows_all_branches_with_what_each_requires() {
+    let branch = |kind: &str, own: &str, takes: &str| {
+        json!({"type": "object", "required": ["kind", own], "properties": {"kind": {"const": kind},
+            own: {"type": takes}, "note": {"type": "string"}}})
+    };
+    let (circle, square) = (branch("circle", "radius", "number"), branch("square", "side", "integer"));
+    for keyword in ["oneOf", "anyOf"] {
+        check(
+            json!({"type": "object", keyword: [circle, square]}),
+            r#"note?: string, ...({kind: "circle", radius: number}|{kind: "square", side: integer})"#,
+        );
+    }
+    // What only one of several branches says, and what the branches say of parameters beside them.
+    let two = json!({"id": {"type": "integer"}, "name": {"type": "string"}, "all": {"type": "boolean"}});
+    check(
+        json!({"type": "object", "properties": two, "required": ["all"], "anyOf": [{"required": ["id"]}, {"required": ["name"]}]}),
+        "id?: integer, name?: string, all: boolean, ...({id: integer}|{name: string})",
+    );
+    check(
+        json!({"type": "object", "properties": two, "oneOf": [{"required": ["id", "all"]}, {"required": ["name", "all"]}]}),
+        "id?: integer, name?: string, all: boolean, ...({id: integer}|{name: string})",
+    );
+    // A branch of branches, by reference, beside null.
+    check(
+        json!({"oneOf": [{"type": "null"}, {"$ref": "#/$defs/S"}, {"properties": {"c": {}}, "required": ["c"]}],
+            "$defs": {"S": {"properties": {"a": {"type": "string"}}, "anyOf": [{"required": ["a"]},
+                {"properties": {"b": {"type": "integer"}}, "required": ["b"]}]}}}),
+        "...({a?: string, ...({a: string}|{b: integer})}|{c: any})",
+    );
+}
+
+#[test]
+fn f101_the_text_form_lists_the_branches_of_a_root_choice() {
+    use crate::present::text::{DeclaredServer, DeclaredState, Toolbelt, listing};
+    let input = json!({"type": "object", "oneOf": [
+        {"properties": {"id": {"type": "integer"}}, "required": ["id"]},
+        {"properties": {"name": {"type": "string"}}, "required": ["name"]}]});
+    let view = view([("s", json!([tool("t", "d", input)]))]);
+    let servers = [DeclaredServer { name: "s", standing: DeclaredState::Ready }];
+    let belt = Toolbelt { view: &view, local: None, servers: &servers, others: &[] };
+    assert_eq!(listing(&belt), "mcp_s_t: d Arguments: {id: integer}|{name: string}");
+}
+
+#[test]
+fn f101_tuples_are_told_item_by_item() {
+    let one = |schema: Value| json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+    let pair = json!([{"type": "string"}, {"type": "integer"}]);
+    check(one(json!({"type": "array", "prefixItems": pair, "items": false})), "a: [string, integer]");
+    check(
+        one(json!({"prefixItems": pair, "items": {"type": ["number", "string"]}})),
+        "a: [string, integer, ...(number|string)[]]",
+    );
+    check(one(json!({"prefixItems": pair, "minItems": 1, "maxItems": 2})), "a: [string, integer?]");
+    check(one(json!({"type": "array", "prefixItems": pair})), "a: [string, integer, ...]");
+    check(
+        one(json!({"items": pair, "additionalItems": {"type": "boolean"}})),
+        "a: [string, integer, ...boolean[]]",
+    );
+    check(
+        one(json!({"type": "array", "items": {"prefixItems": pair, "maxItems": 2}})),
+        "a: [string, integer][]",
+    );
+}
+
+#[test]
+fn f101_encoded_and_chained_references_are_resolved() {
+    let with = |reference: &str, definitions: Value| json!({"type": "object", "properties": {"a": {"$ref": reference}}, "$defs": definitions});
+    check(with("#/$defs/My%20Type", json!({"My Type": {"type": "integer"}})), "a?: integer");
+    check(with("#/%24defs/x~1y", json!({"x/y": {"type": "integer"}})), "a?: integer");
+    let chain = json!({"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/C"}, "C": {"enum": ["x", "y"]}});
+    check(with("#/$defs/A", chain.clone()), r#"a?: "x"|"y""#);
+    check(
+        json!({"type": "object", "properties": {"a": {"properties": {"b": {"$ref": "#/$defs/A"}}}}, "$defs": chain}),
+        r#"a?: {b?: "x"|"y"}"#,
+    );
+    // No tool with such a schema is listed; here it only has to end.
+    let circle = with("#/$defs/A", json!({"A": {"$ref": "#/$defs/B"}, "B": {"$ref": "#/$defs/A"}}));
+    assert_eq!(kind(&circle, &circle["properties"]["a"], Detail::TIGHT), "any");
+}
+
+#[test]
+fn f101_what_stands_beside_a_choice_inside_is_told_too() {
+    let one = |schema: Value| json!({"type": "object", "properties": {"a": schema}, "required": ["a"]});
+    let both = json!({"b": {"type": "string"}, "c": {"type": "string"}});
+    check(
+        one(
+            json!({"type": "object", "properties": both, "anyOf": [{"required": ["b"]}, {"required": ["c"]}]}),
+        ),
+        "a: {b?: string, c?: string}",
+    );
+    check(
+        one(json!({"type": "object", "properties": {"b": {"type": "string"}}, "oneOf": [
+            {"properties": {"x": {"type": "integer"}}}, {"properties": {"y": {"type": "integer"}}}]})),
+        "a: {b?: string}&({x?: integer}|{y?: integer})",
     );
 }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::names::ServerName;
-use crate::present::fixture::view;
 use crate::present::signatures::signatures;
-use crate::present::text::{Calls, Declared, Standing, Toolbelt};
+use crate::present::tests::fixture::view;
+use crate::present::text::{CallsPerReply, DeclaredServer, DeclaredState, Toolbelt};
 use crate::present::{find, gateway, markdown, native, text};
 use crate::shape::View;
 
@@ -47,7 +47,7 @@ fn f4_descriptions_of_odd_characters_are_presented_in_time() {
         within(odd, move || {
             let view = described(&about);
             assert!(!signatures(&view).is_empty());
-            assert!(!markdown::markdown(&view, &markdown::Options::default()).is_empty());
+            assert!(!markdown::markdown(&view, &markdown::MarkdownOptions::default()).is_empty());
             assert_eq!(gateway::list(&view, "s", None, usize::MAX).total, TOOLS);
         });
     }
@@ -91,10 +91,10 @@ fn f4_a_reply_of_a_megabyte_is_read_in_time() {
         within(&what, move || {
             let view = described("Does it");
             let local = ServerName::local();
-            let servers = [Declared { name: "s", standing: Standing::Ready }];
+            let servers = [DeclaredServer { name: "s", standing: DeclaredState::Ready }];
             let belt =
                 Toolbelt { view: &view, local: Some(&local), servers: &servers, others: &[("o", "x")] };
-            assert!(!text::decode(&belt, &reply, Calls::InOrder).intents.is_empty());
+            assert!(!text::decode(&belt, &reply, CallsPerReply::InOrder).intents.is_empty());
             let whole = Value::from(reply);
             native::decode(native::Provider::Generic, &whole);
             let call = json!({"tool_calls": [{"function": {"name": whole, "arguments": whole}}]});

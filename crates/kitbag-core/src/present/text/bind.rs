@@ -2,29 +2,29 @@
 
 use serde_json::json;
 
-use super::{Arguments, MARKER};
+use super::{MARKER, WrittenArguments};
 use crate::present::signatures::kind::Detail;
 use crate::present::signatures::params::{only_text, summary};
 use crate::schema::example;
-use crate::shape::Shown;
+use crate::shape::ViewTool;
 
 /// The arguments as JSON. A text that is no JSON is meant for the one required parameter, if that takes text;
 /// for any other tool the error says which parameters there are.
-pub fn bind(shown: &Shown, arguments: &Arguments) -> Result<String, String> {
+pub fn bind(shown: &ViewTool, arguments: &WrittenArguments) -> Result<String, String> {
     let schema = &*shown.tool.input;
     match arguments {
-        Arguments::None => Ok("{}".to_owned()),
-        Arguments::Object(json) => Ok(json.clone()),
-        Arguments::Text(text) => match only_text(schema) {
+        WrittenArguments::None => Ok("{}".to_owned()),
+        WrittenArguments::Object(json) => Ok(json.clone()),
+        WrittenArguments::Text(text) => match only_text(schema) {
             Some(name) => Ok(json!({ name: text }).to_string()),
             None => Err(explain(shown, "takes its arguments as one JSON object")),
         },
-        Arguments::Broken { why } => Err(explain(shown, why)),
+        WrittenArguments::Broken { why } => Err(explain(shown, why)),
     }
 }
 
 /// What is wrong, which parameters there are, and how a call looks.
-fn explain(shown: &Shown, why: &str) -> String {
+fn explain(shown: &ViewTool, why: &str) -> String {
     let schema = &*shown.tool.input;
     let parameters = summary(schema, Detail::WIDE);
     let example = example(schema).map(|value| format!(" Example: {MARKER} {} {value}", shown.name));

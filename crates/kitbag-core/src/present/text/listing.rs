@@ -2,16 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{ANSWER, MARKER, Standing, Toolbelt, looks_ours};
+use super::{ANSWER, DeclaredState, MARKER, Toolbelt, looks_ours};
 use crate::present::signatures::inline::inline;
 use crate::present::signatures::kind::Detail;
 use crate::present::signatures::params::{params, summary};
-use crate::shape::Shown;
+use crate::shape::ViewTool;
 
 /// The tools an agent may call, and a line for each declared server that has none to offer. Empty when there
 /// is nothing to tell.
 pub fn listing(belt: &Toolbelt<'_>) -> String {
-    let ranked = |shown: &'_ Arc<Shown>| Some((belt.rank(shown)?, line(shown)));
+    let ranked = |shown: &'_ Arc<ViewTool>| Some((belt.rank(shown)?, line(shown)));
     let mut tools: Vec<(usize, String)> = belt.view.tools().iter().filter_map(ranked).collect();
     tools.sort_by_key(|(rank, _)| *rank);
     let mut tools = tools.into_iter().peekable();
@@ -30,9 +30,11 @@ pub fn listing(belt: &Toolbelt<'_>) -> String {
         take(place + 1, &mut lines);
         let name = inline(declared.name);
         match declared.standing {
-            Standing::Ready => {}
-            Standing::Away(why) => lines.push(format!("(server {name} is not available: {})", inline(why))),
-            Standing::Unknown => lines.push(format!("(no server is configured under the name {name})")),
+            DeclaredState::Ready => {}
+            DeclaredState::Away(why) => {
+                lines.push(format!("(server {name} is not available: {})", inline(why)))
+            }
+            DeclaredState::Unknown => lines.push(format!("(no server is configured under the name {name})")),
         }
     }
     lines.join("\n")
@@ -52,7 +54,7 @@ pub fn instruction(belt: &Toolbelt<'_>) -> String {
     )
 }
 
-fn line(shown: &Shown) -> String {
+fn line(shown: &ViewTool) -> String {
     let tool = &shown.tool;
     let mut line = format!("{}: {}", shown.name, inline(&tool.description));
     // A tool called SYSTEM would have the line of an answer. By its full name it can be called as well.

@@ -8,14 +8,14 @@ const NOTHING: &str = "The tool ran and returned nothing.";
 
 /// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct TextMessage {
     /// Who it is from, as far as the model is concerned.
     pub role: &'static str,
     /// The text.
     pub content: String,
 }
 
-impl Message {
+impl TextMessage {
     fn new(words: &str, notes: &[String]) -> Self {
         let mut content = format!("{ANSWER}\n{words}");
         for note in notes {
@@ -26,16 +26,16 @@ impl Message {
 }
 
 /// What a tool answered, and what else the model should know.
-pub fn result(text: &str, notes: &[String]) -> Message {
+pub fn result(text: &str, notes: &[String]) -> TextMessage {
     let words = quoted(text);
-    Message::new(if words.trim().is_empty() { NOTHING } else { &words }, notes)
+    TextMessage::new(if words.trim().is_empty() { NOTHING } else { &words }, notes)
 }
 
 /// Why there is no answer. Never without words.
-pub fn error(text: &str, notes: &[String]) -> Message {
+pub fn error(text: &str, notes: &[String]) -> TextMessage {
     let words = quoted(text.trim());
     let words = if words.is_empty() { "the call failed, and no reason was given" } else { &words };
-    Message::new(&format!("{ERROR} {words}"), notes)
+    TextMessage::new(&format!("{ERROR} {words}"), notes)
 }
 
 /// The text with every line quoted that could be taken for one of ours.

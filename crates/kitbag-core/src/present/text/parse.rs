@@ -10,14 +10,14 @@ const MOST_CALLS: usize = 64;
 
 /// A reply, taken apart.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reply {
+pub struct ParsedReply {
     /// What was said before the first call; without a call, everything.
     pub said: String,
     /// The calls, in order.
-    pub calls: Vec<Written>,
+    pub calls: Vec<WrittenCall>,
 }
 
-impl Reply {
+impl ParsedReply {
     /// What belongs into the history: what was said and the calls that were made, without anything that was
     /// invented after them.
     pub fn kept(&self, made: usize) -> String {
@@ -31,7 +31,7 @@ impl Reply {
 
     /// A word to the model about calls that were not made; none if all were.
     pub fn rest(&self, made: usize) -> Option<String> {
-        let name = |call: &Written| call.name.chars().take(LONGEST).collect::<String>();
+        let name = |call: &WrittenCall| call.name.chars().take(LONGEST).collect::<String>();
         let names: Vec<String> = self.calls.iter().skip(made).map(name).collect();
         if names.is_empty() {
             return None;
@@ -45,18 +45,18 @@ impl Reply {
 
 /// One call as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenCall {
     /// The tool's name as written; empty if there was none.
     pub name: String,
     /// What it is called with.
-    pub arguments: Arguments,
+    pub arguments: WrittenArguments,
     /// All of it, on a line of its own.
     pub text: String,
 }
 
 /// What a tool is called with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Arguments {
+pub enum WrittenArguments {
     /// Nothing.
     None,
     /// A JSON object, as written.
@@ -74,8 +74,8 @@ pub enum Arguments {
 ///
 /// A call is a line that begins with `TOOL:`, perhaps after blanks or within a code fence. From a line
 /// `SYSTEM:` on the model speaks for us; nothing there is a call.
-pub fn parse(reply: &str) -> Reply {
-    let mut calls: Vec<Written> = Vec::new();
+pub fn parse(reply: &str) -> ParsedReply {
+    let mut calls: Vec<WrittenCall> = Vec::new();
     let mut said = None;
     let mut at = 0;
     while at < reply.len() && calls.len() < MOST_CALLS {
@@ -91,7 +91,7 @@ pub fn parse(reply: &str) -> Reply {
                 let start = reply[at..].find(MARKER).map_or(at, |offset| at + offset);
                 let (call, length) = written(&reply[start..]);
                 // Where arguments that cannot be read end is not known: a line below may be part of them.
-                let is_broken = matches!(call.arguments, Arguments::Broken { .. });
+                let is_broken = matches!(call.arguments, WrittenArguments::Broken { .. });
                 calls.push(call);
                 if is_broken {
                     break;
@@ -102,7 +102,7 @@ pub fn parse(reply: &str) -> Reply {
             }
         };
     }
-    Reply { said: said.unwrap_or_else(|| reply.trim().to_owned()), calls }
+    ParsedReply { said: said.unwrap_or_else(|| reply.trim().to_owned()), calls }
 }
 
 /// What was said before a call, without a fence that was opened for the call only.
@@ -116,7 +116,7 @@ fn before(text: &str) -> String {
 }
 
 /// A call that begins here, and how many bytes of the text are its own.
-fn written(text: &str) -> (Written, usize) {
+fn written(text: &str) -> (WrittenCall, usize) {
     let after = &text[MARKER.len()..];
     let line = after.find('\n').map_or(after, |end| &after[..end]);
     let head = line.trim_start();
@@ -127,23 +127,25 @@ fn written(text: &str) -> (Written, usize) {
     let start = MARKER.len() + line.len() - left;
     let (arguments, length) = arguments(&text[start..], left);
     let text = match &arguments {
-        Arguments::None => format!("{MARKER} {name}"),
-        Arguments::Object(json) => format!("{MARKER} {name} {json}"),
-        Arguments::Text(_) | Arguments::Broken { .. } => text[..start + length].trim_end().to_owned(),
+        WrittenArguments::None => format!("{MARKER} {name}"),
+        WrittenArguments::Object(json) => format!("{MARKER} {name} {json}"),
+        WrittenArguments::Text(_) | WrittenArguments::Broken { .. } => {
+            text[..start + length].trim_end().to_owned()
+        }
     };
-    (Written { name, arguments, text }, start + length)
+    (WrittenCall { name, arguments, text }, start + length)
 }
 
 /// What stands behind a name, and how much of the text it is. `line` is what is left of the line.
-fn arguments(text: &str, line: usize) -> (Arguments, usize) {
+fn arguments(text: &str, line: usize) -> (WrittenArguments, usize) {
     let mut rest = text[..line].trim_end();
     // A fence may end on the same line.
     while let Some(shorter) = rest.strip_suffix("```") {
         rest = shorter.trim_end();
     }
     match text.chars().next().filter(|_| !rest.is_empty()) {
-        None => below(text, line).unwrap_or((Arguments::None, line)),
-        Some('`') if rest.starts_with("```") => below(text, line).unwrap_or((Arguments::None, line)),
+        None => below(text, line).unwrap_or((WrittenArguments::None, line)),
+        Some('`') if rest.starts_with("```") => below(text, line).unwrap_or((WrittenArguments::None, line)),
         Some('{') => object(text, 0),
         Some('(') => parenthesised(text, rest),
         Some('[') => list(text).unwrap_or_else(|| (plain(rest), rest.len())),
@@ -152,53 +154,53 @@ fn arguments(text: &str, line: usize) -> (Arguments, usize) {
 }
 
 /// An object that begins on the next line, perhaps in a fence: left out, the tool would run without it.
-fn below(text: &str, line: usize) -> Option<(Arguments, usize)> {
+fn below(text: &str, line: usize) -> Option<(WrittenArguments, usize)> {
     let rest = text[line..].trim_start();
     let rest = match rest.strip_prefix("```") {
         Some(fenced) => fenced.split_once('\n')?.1.trim_start(),
         None => rest,
     };
     let found = rest.starts_with('{').then(|| object(text, text.len() - rest.len()))?;
-    matches!(found.0, Arguments::Object(_)).then_some(found)
+    matches!(found.0, WrittenArguments::Object(_)).then_some(found)
 }
 
 /// An object that begins here and may go on over lines.
-fn object(text: &str, offset: usize) -> (Arguments, usize) {
+fn object(text: &str, offset: usize) -> (WrittenArguments, usize) {
     let mut values = serde_json::Deserializer::from_str(&text[offset..]).into_iter::<&RawValue>();
     match values.next() {
         Some(Ok(value)) => {
             let length = values.byte_offset();
-            (Arguments::Object(value.get().to_owned()), offset + length)
+            (WrittenArguments::Object(value.get().to_owned()), offset + length)
         }
         Some(Err(error)) if error.is_eof() => {
-            (Arguments::Broken { why: "the JSON object does not end".to_owned() }, text.len())
+            (WrittenArguments::Broken { why: "the JSON object does not end".to_owned() }, text.len())
         }
         Some(Err(error)) => {
             let length = text.find('\n').unwrap_or(text.len());
-            (Arguments::Broken { why: format!("the arguments are no JSON: {error}") }, length)
+            (WrittenArguments::Broken { why: format!("the arguments are no JSON: {error}") }, length)
         }
-        None => (Arguments::None, 0),
+        None => (WrittenArguments::None, 0),
     }
 }
 
 /// A list that may go on over lines; none if it is the beginning of a text.
-fn list(text: &str) -> Option<(Arguments, usize)> {
+fn list(text: &str) -> Option<(WrittenArguments, usize)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     let value = values.next()?.ok()?.get();
     let after = &text[values.byte_offset()..];
     let alone = after.lines().next().is_none_or(|line| line.trim().is_empty());
-    alone.then(|| (Arguments::Text(value.to_owned()), value.len()))
+    alone.then(|| (WrittenArguments::Text(value.to_owned()), value.len()))
 }
 
 /// `name({…})` and `name(text)`: as many models write calls.
-fn parenthesised(text: &str, rest: &str) -> (Arguments, usize) {
+fn parenthesised(text: &str, rest: &str) -> (WrittenArguments, usize) {
     let inner = text[1..].trim_start();
     if inner.starts_with('{') {
         return object(text, text.len() - inner.len());
     }
     let arguments = match between(rest).map(str::trim) {
         None => plain(rest),
-        Some("") => Arguments::None,
+        Some("") => WrittenArguments::None,
         Some(inner) => plain(inner),
     };
     (arguments, rest.len())
@@ -219,9 +221,9 @@ fn between(text: &str) -> Option<&str> {
 }
 
 /// A text; one in JSON quotes is what stands between them.
-fn plain(text: &str) -> Arguments {
+fn plain(text: &str) -> WrittenArguments {
     match serde_json::from_str::<String>(text) {
-        Ok(text) => Arguments::Text(text),
-        Err(_) => Arguments::Text(text.to_owned()),
+        Ok(text) => WrittenArguments::Text(text),
+        Err(_) => WrittenArguments::Text(text.to_owned()),
     }
 }

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::{Graph, Step};
 use crate::schema::refs::address;
+use crate::schema::tree::values;
 
 /// Visits nested in each other while a value is checked. Each takes some frames of the stack.
 const DEEPEST: usize = 512;
@@ -47,18 +48,15 @@ impl Graph {
 
 /// The size of a value, texts included where patterns read them, and its depth.
 fn extent(value: &Value, reads: u64) -> (u64, usize) {
-    let (mut size, mut deepest, mut open) = (0u64, 0, vec![(value, 0)]);
-    while let Some((value, depth)) = open.pop() {
+    let (mut size, mut deepest) = (0u64, 0);
+    for (value, depth) in values(value) {
         deepest = deepest.max(depth);
-        size = size.saturating_add(1 + value.as_str().map_or(0, |text| read_cost(text, reads)));
-        match value {
-            Value::Array(list) => open.extend(list.iter().map(|inner| (inner, depth + 1))),
-            Value::Object(object) => {
-                size = size.saturating_add(names_cost(object, reads));
-                open.extend(object.values().map(|inner| (inner, depth + 1)));
-            }
-            _ => {}
-        }
+        let read = match value {
+            Value::String(text) => read_cost(text, reads),
+            Value::Object(object) => names_cost(object, reads),
+            _ => 0,
+        };
+        size = size.saturating_add(1).saturating_add(read);
     }
     (size, deepest)
 }

@@ -92,6 +92,40 @@ fn what_may_be_text_or_would_lose_stays() {
 }
 
 #[test]
+fn f102_a_number_keeps_its_digits_or_stays_text() {
+    for text in [
+        "1e-400",
+        "-1e-400",
+        "0.99999999999999999",
+        "0.9999999999999999999e0",
+        "3.00000000000000000001",
+        "9007199254740993.0",
+        "0.1000000000000000055",
+        "1e-99999999999999999999",
+    ] {
+        for name in ["n", "x"] {
+            check(&tool(), json!({ name: text }), json!({ name: text }), &[]);
+        }
+    }
+    for list in ["[1, 1e-400]", "[0.99999999999999999]", "[123456789012345678901]"] {
+        check(&tool(), json!({ "list": list }), json!({ "list": list }), &[]);
+    }
+    for (text, want) in [("0.30000000000000004", 0.30000000000000004), ("1.50", 1.5), ("25e-1", 2.5)] {
+        check(&tool(), json!({ "x": text }), json!({ "x": want }), &[("x", "string", "number")]);
+    }
+    for (text, want) in [("-0.0", 0), ("1e3", 1000), ("0.5e1", 5), ("100.00", 100)] {
+        check(&tool(), json!({ "n": text }), json!({ "n": want }), &[("n", "string", "integer")]);
+    }
+    // Digits inside of strings are no numbers.
+    check(
+        &tool(),
+        json!({ "o": "{\"1e-400 \\\"0.99999999999999999\": \"2.\", \"n\": 7}" }),
+        json!({ "o": { "1e-400 \"0.99999999999999999": "2.", "n": 7 } }),
+        &[("o", "string", "object")],
+    );
+}
+
+#[test]
 fn texts_of_the_command_line() {
     let check = |name: &str, text: &str, want: Value| {
         assert_eq!(read_property(&tool(), name, text), want, "{name}={text}")
@@ -116,4 +150,28 @@ fn properties_are_found() {
     assert_eq!(property(&raw, "y"), Some(&json!({ "title": "y" })));
     assert_eq!(property(&raw, "z"), None);
     assert_eq!(property(&json!({ "$ref": "#" }), "z"), None);
+}
+
+#[test]
+fn f60_items_of_lists_that_are_typed() {
+    let raw = json!({ "properties": {
+        "tags": { "type": "array", "items": { "type": "string" } },
+        "ids": { "$ref": "#/$defs/ids" },
+        "rows": { "type": "array", "items": { "type": "object" } },
+        "either": { "type": ["string", "array"], "items": { "type": "integer" } },
+        "bare": { "type": "array" }, "s": { "type": "string" }, "any": {},
+    }, "$defs": { "ids": { "type": "array", "items": { "type": "integer" } } } });
+    let check = |name: &str, text: &str, want: Option<Value>| {
+        assert_eq!(read_item(&raw, name, text), want, "{name}={text}");
+    };
+    check("tags", "3", Some(json!("3")));
+    check("ids", "3", Some(json!(3)));
+    check("ids", "x", Some(json!("x")));
+    check("rows", "{\"a\":1}", Some(json!({ "a": 1 })));
+    check("rows", "a", None);
+    check("either", "4", Some(json!(4)));
+    check("bare", "4", Some(json!("4")));
+    check("s", "a", None);
+    check("any", "a", None);
+    check("unknown", "a", None);
 }

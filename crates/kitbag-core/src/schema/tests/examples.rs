@@ -66,3 +66,17 @@ fn none_where_there_is_none() {
         assert_eq!(example(&raw), None, "{raw}");
     }
 }
+
+#[test]
+fn f60_lists_show_what_belongs_into_them() {
+    let entity =
+        json!({ "type": "object", "required": ["name"], "properties": { "name": { "type": "string" } } });
+    let raw = json!({ "type": "object", "required": ["entities"], "properties": {
+        "entities": { "type": "array", "items": entity } } });
+    assert_eq!(example(&raw), Some(json!({ "entities": [] })));
+    let filled = filled_example(&raw).unwrap();
+    assert!(filled["entities"][0]["name"].is_string(), "{filled}");
+    // Where no item may stand there, none does.
+    let none = json!({ "type": "array", "maxItems": 0 });
+    assert_eq!(filled_example(&none), Some(json!([])));
+}

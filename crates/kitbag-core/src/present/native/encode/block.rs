@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 /// One block.
-pub(super) enum Block<'a> {
+pub(in crate::present::native) enum Block<'a> {
     /// Text, whatever it came in.
     Text(String),
     /// Bytes of some kind, in base64.
@@ -11,7 +11,7 @@ pub(super) enum Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    pub(super) fn of(block: &'a Value) -> Self {
+    pub(in crate::present::native) fn of(block: &'a Value) -> Self {
         let field = |name: &str| block.get(name).and_then(Value::as_str);
         match field("type") {
             Some("text") => Self::Text(field("text").unwrap_or_default().to_owned()),
@@ -27,7 +27,7 @@ impl<'a> Block<'a> {
     }
 
     /// It as text; bytes as a word about them.
-    pub(super) fn text(self) -> String {
+    pub(in crate::present::native) fn text(self) -> String {
         match self {
             Self::Text(text) => text,
             Self::Media { mime, data, name } => {
@@ -72,23 +72,4 @@ fn link(block: &Value) -> String {
 fn bytes(data: &str) -> usize {
     let padding = data.bytes().rev().take_while(|byte| *byte == b'=').count();
     (data.len() / 4 * 3 + (data.len() % 4).saturating_sub(1)).saturating_sub(padding)
-}
-
-pub(super) fn is_known_to_gemini(mime: &str) -> bool {
-    matches!(
-        mime,
-        "image/png"
-            | "image/jpeg"
-            | "image/webp"
-            | "image/heic"
-            | "image/heif"
-            | "application/pdf"
-            | "audio/wav"
-            | "audio/mp3"
-            | "audio/mpeg"
-            | "audio/aiff"
-            | "audio/aac"
-            | "audio/ogg"
-            | "audio/flac"
-    )
 }

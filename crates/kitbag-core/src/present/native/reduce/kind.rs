@@ -4,8 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Reducer, any_of};
 use crate::present::native::Unfit;
-use crate::present::native::gemini::hint;
-use crate::present::native::rewrite::{Place, is_type, repeats};
+use crate::present::native::describe::hint;
+use crate::present::native::rewrite::{Place, repeats};
+use crate::schema::keyword::TYPES;
 use crate::schema::kind_of;
 
 /// Values named in a description instead of in an `enum`.
@@ -19,6 +20,9 @@ impl Reducer<'_> {
         place: Place<'_>,
         depth: usize,
     ) -> Result<Map<String, Value>, Unfit> {
+        if object.get("default").is_some_and(|value| !value.is_null()) {
+            self.flattener.lost.insert("default".to_owned());
+        }
         let mut kinds = named(object);
         let null = kinds.contains(&"null") && 1 < kinds.len() || has_null(object) && kinds != ["null"];
         if null {
@@ -105,7 +109,7 @@ impl Reducer<'_> {
                 (_, keyword) => is_word(keyword) || self.is_foreign(keyword),
             };
             if !taken {
-                self.dropped.insert(keyword.clone());
+                self.flattener.lost.insert(keyword.clone());
             }
         }
         match kind {
@@ -193,7 +197,7 @@ impl Reducer<'_> {
         let items = if each.is_empty() {
             self.schema(rest.unwrap_or(&Value::Bool(true)), Place::Unnamed, depth + 1)?
         } else {
-            self.dropped.insert("prefixItems".to_owned());
+            self.flattener.lost.insert("prefixItems".to_owned());
             let each = each.into_iter().chain(rest).map(|item| self.schema(item, Place::Unnamed, depth + 1));
             any_of(each.collect::<Result<_, _>>()?, Map::new())
         };
@@ -220,7 +224,7 @@ impl Reducer<'_> {
             if !properties.contains_key(shown) {
                 // Required, and nowhere said what it is; only what is said can be required here.
                 if !crate::present::native::rewrite::Keys::Narrow.take(shown) {
-                    self.dropped.insert("required".to_owned());
+                    self.flattener.lost.insert("required".to_owned());
                     continue;
                 }
                 let any = self.schema(&Value::Bool(true), Place::Unnamed, depth + 1)?;
@@ -273,8 +277,7 @@ fn named(object: &Map<String, Value>) -> Vec<&'static str> {
 }
 
 fn known(kind: &str) -> Option<&'static str> {
-    let all = ["null", "boolean", "integer", "number", "string", "array", "object"];
-    all.into_iter().find(|name| is_type(kind) && *name == kind)
+    TYPES.into_iter().find(|name| *name == kind)
 }
 
 fn is_of(value: &Value, kind: &str) -> bool {

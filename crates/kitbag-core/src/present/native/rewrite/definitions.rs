@@ -2,16 +2,27 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value};
 
 use crate::present::native::Unfit;
-use crate::schema::SchemaError;
-use crate::schema::refs::{Index, Lost, address};
+use crate::schema::refs::{Index, address};
+
+/// What may not stand in the fragment of a URI.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b':')
+    .remove(b'@')
+    .remove(b'$')
+    .remove(b'!');
 
 /// What is referred to in one document.
 pub(super) struct Definitions<'a> {
     root: &'a Value,
-    /// None where nothing is referred to.
+    /// Made when the first reference is met.
     index: Option<Index<'a>>,
     /// `#` no longer means what it meant.
     moved: bool,
@@ -38,10 +49,10 @@ impl Definition {
 }
 
 impl<'a> Definitions<'a> {
-    pub(super) fn new(root: &'a Value, refs: bool, moved: bool) -> Self {
+    pub(super) fn new(root: &'a Value, moved: bool) -> Self {
         let mut this = Self {
             root,
-            index: refs.then(|| Index::new(root)),
+            index: None,
             moved,
             known: HashMap::new(),
             names: BTreeSet::new(),
@@ -86,11 +97,8 @@ impl<'a> Definitions<'a> {
 
     /// What to write for a reference found in a schema.
     pub(super) fn reference(&mut self, reference: &str, from: &Value) -> Result<String, Unfit> {
-        let Some(index) = &self.index else { return Err(SchemaError::missing(reference).into()) };
-        let target = index.find(reference, from).map_err(|lost| match lost {
-            Lost::Outside => SchemaError::external(reference),
-            Lost::Nowhere => SchemaError::missing(reference),
-        })?;
+        let index = self.index.get_or_insert_with(|| Index::new(self.root));
+        let target = index.target(reference, from)?;
         if std::ptr::eq(target, self.root) && !self.moved {
             return Ok("#".to_owned());
         }
@@ -99,7 +107,7 @@ impl<'a> Definitions<'a> {
             None => self.add(reference, target),
         };
         let pointer = definition.name.replace('~', "~0").replace('/', "~1");
-        let written = format!("#/{}/{}", definition.keyword, encoded(&pointer));
+        let written = format!("#/{}/{}", definition.keyword, utf8_percent_encode(&pointer, ESCAPED));
         self.want(definition, target);
         Ok(written)
     }
@@ -146,28 +154,4 @@ impl<'a> Definitions<'a> {
             }
         }
     }
-}
-
-/// As it may stand in a URI fragment; plain names stay as they are.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z'
-            | b'a'..=b'z'
-            | b'0'..=b'9'
-            | b'-'
-            | b'.'
-            | b'_'
-            | b'~'
-            | b':'
-            | b'@'
-            | b'$'
-            | b'!' => {
-                out.push(char::from(byte));
-            }
-            byte => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }

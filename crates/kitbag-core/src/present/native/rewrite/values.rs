@@ -24,10 +24,6 @@ pub(super) fn fits(keyword: &str, value: &Value) -> bool {
     }
 }
 
-pub(in crate::present::native) fn is_type(kind: &str) -> bool {
-    matches!(kind, "null" | "boolean" | "integer" | "number" | "string" | "array" | "object")
-}
-
 /// Each value once, where it stands first.
 pub(super) fn unique(mut list: Vec<Value>) -> Vec<Value> {
     if list.len() <= SHORT {

@@ -1,21 +1,21 @@
 //! Which words strict definitions take, and what becomes of the others.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
-use super::Flavour;
+use super::StrictRules;
+use crate::schema::keyword::members;
+use crate::schema::refs::{address, local};
+use crate::schema::tree::{SchemaTree, references, schemas};
 
-const FORMATS: &[&str] =
-    &["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 /// The longest value that is put into words.
 const LONGEST: usize = 120;
 
 /// Whether a provider enforces a keyword with that value.
-pub(super) fn is_known(flavour: Flavour, keyword: &str, value: &Value) -> bool {
+pub(super) fn is_known(rules: &StrictRules, keyword: &str, value: &Value) -> bool {
     match keyword {
         "type"
-        | "const"
         | "anyOf"
         | "$ref"
         | "properties"
@@ -24,44 +24,97 @@ pub(super) fn is_known(flavour: Flavour, keyword: &str, value: &Value) -> bool {
         | "items"
         | "description"
         | "title" => true,
+        "const" => !(value.is_object() || value.is_array()),
         "enum" => {
-            flavour == Flavour::OpenAi
-                || value
-                    .as_array()
-                    .is_some_and(|list| !list.iter().any(|one| one.is_object() || one.is_array()))
+            value.as_array().is_some_and(|list| !list.iter().any(|one| one.is_object() || one.is_array()))
         }
-        "format" => value.as_str().is_some_and(|format| {
-            FORMATS.contains(&format) || flavour == Flavour::Anthropic && format == "uri"
-        }),
-        "pattern" => value
-            .as_str()
-            .is_some_and(|pattern| !["(?=", "(?!", "(?<"].iter().any(|ahead| pattern.contains(ahead))),
-        "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" | "multipleOf" | "maxItems" => {
-            flavour == Flavour::OpenAi
-        }
-        "minItems" => flavour == Flavour::OpenAi || value.as_u64().is_some_and(|least| least <= 1),
-        _ => false,
+        "format" => value.as_str().is_some_and(|format| rules.formats.contains(&format)),
+        "pattern" => value.as_str().is_some_and(is_plain_pattern),
+        "minItems" => value.as_u64().is_some_and(|least| least <= rules.min_items),
+        keyword => rules.keywords.contains(&keyword),
     }
 }
 
-/// A keyword in words, if there is something to say.
-pub(super) fn spoken(keyword: &str, value: &Value) -> Option<String> {
-    if keyword.starts_with(['$', 'x'])
-        || matches!(keyword, "deprecated" | "readOnly" | "writeOnly" | "discriminator")
-    {
-        return None;
+/// Whether a pattern has only what every engine has: no look-around, no back-reference, no word boundary.
+fn is_plain_pattern(pattern: &str) -> bool {
+    let mut rest = pattern.chars().peekable();
+    while let Some(c) = rest.next() {
+        let is_odd = match (c, rest.peek()) {
+            ('\\', Some(next)) => {
+                let is_odd = next.is_ascii_alphanumeric() && !"dDwWsSnrtfv".contains(*next);
+                rest.next();
+                is_odd
+            }
+            ('(', Some('?')) => {
+                rest.next();
+                rest.peek() != Some(&':')
+            }
+            _ => false,
+        };
+        if is_odd {
+            return false;
+        }
     }
-    if keyword == "default" && value.is_null() || keyword == "uniqueItems" && *value == Value::Bool(false) {
-        return None;
+    true
+}
+
+/// A keyword in words, or nothing if there is nothing to say; an error where that would be too long.
+pub(super) fn spoken(keyword: &str, value: &Value) -> Result<Option<String>, ()> {
+    if keyword.starts_with(['$', 'x'])
+        || keyword == "default" && value.is_null()
+        || *value == Value::Bool(false) && keyword != "default"
+    {
+        return Ok(None);
     }
     let text = match value {
         Value::String(text) => text.clone(),
         value => value.to_string(),
     };
-    if LONGEST < text.chars().count() {
-        return None;
-    }
-    Some(format!("{keyword}: {text}"))
+    if LONGEST < text.chars().count() { Err(()) } else { Ok(Some(format!("{keyword}: {text}"))) }
+}
+
+/// A property that is named only in a part that need not hold, or has properties of its own there: it could not be given
+/// where only what is named beside it can.
+pub(super) fn hidden_name(root: &Value, schema: &Map<String, Value>) -> Option<String> {
+    const CONDITIONS: [&str; 5] = ["if", "then", "else", "dependentSchemas", "dependencies"];
+    let parts = CONDITIONS.iter().filter_map(|key| Some(members(key, schema.get(*key)?)));
+    let parts: Vec<&Value> = parts.flatten().map(|member| member.schema).collect();
+    let own = schema.get("properties").and_then(Value::as_object);
+    let is_own = |name: &str| own.is_some_and(|own| own.contains_key(name));
+    let tables = ["dependentRequired", "dependencies"].iter().filter_map(|key| schema.get(*key)?.as_object());
+    let needed = tables.flat_map(Map::values).filter_map(Value::as_array).flatten().filter_map(Value::as_str);
+    let mut hidden = needed.filter(|name| !is_own(name)).map(str::to_owned);
+    hidden.next().or_else(|| {
+        let applied = if parts.is_empty() { return None } else { SchemaTree::new(root).applied(parts) };
+        let deep = |inner: &&Value| {
+            inner
+                .as_object()
+                .into_iter()
+                .flat_map(schemas)
+                .any(|part| part.contains_key("properties") || part.contains_key("$ref"))
+        };
+        let is_hidden = |name: &&str| !is_own(name) || applied.property(name).iter().any(deep);
+        applied.all_names().into_iter().find(is_hidden).map(str::to_owned)
+    })
+}
+
+/// Whether a schema may take a value with a property and not without it, or the other way round.
+pub(super) fn judges(schema: &Map<String, Value>) -> bool {
+    let is_null = |branch: &Value| branch.get("type").is_some_and(|kind| kind == "null");
+    let branches = |key: &str| schema.get(key).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+    let is_choice = |key: &&str| 1 < branches(key).iter().filter(|branch| !is_null(branch)).count();
+    const OTHERS: [&str; 9] = [
+        "if",
+        "not",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "minProperties",
+        "maxProperties",
+        "contains",
+        "uniqueItems",
+    ];
+    ["anyOf", "oneOf"].iter().any(is_choice) || OTHERS.iter().any(|key| schema.contains_key(*key))
 }
 
 /// The kinds a schema takes, if it says.
@@ -85,10 +138,7 @@ pub(super) fn kinds(schema: &Map<String, Value>) -> Option<Vec<String>> {
             Value::Object(_) => "object",
         })
         .collect();
-    if !kinds.is_empty() {
-        return Some(kinds.into_iter().map(str::to_owned).collect());
-    }
-    schema.contains_key("properties").then(|| vec!["object".to_owned()])
+    (!kinds.is_empty()).then(|| kinds.into_iter().map(str::to_owned).collect())
 }
 
 /// Whether null is among what a strict schema takes.
@@ -137,41 +187,20 @@ pub(super) fn nullable(schema: &mut Value) {
 }
 
 /// Whether definitions lead back to themselves.
-pub(super) fn recursive(tables: &[(&str, Map<String, Value>)], root: &Map<String, Value>) -> bool {
-    let mut leads: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (keyword, table) in tables {
-        for (name, schema) in table {
-            let mut to = BTreeSet::new();
-            references(schema, &mut to);
-            leads.insert(format!("#/{keyword}/{name}"), to);
-        }
-    }
-    let mut to = BTreeSet::new();
-    root.values().for_each(|value| references(value, &mut to));
-    if to.contains("#") || leads.values().any(|to| to.contains("#")) {
-        return true;
-    }
+pub(super) fn recursive(root: &Value) -> bool {
+    let targets = |schema: &Value| -> HashSet<usize> {
+        let references = schema.as_object().into_iter().flat_map(references);
+        references.filter_map(|reference| local(root, reference)).map(address).collect()
+    };
+    let tables = ["$defs", "definitions"].into_iter().filter_map(|keyword| root.get(keyword)?.as_object());
+    let mut leads: HashMap<usize, HashSet<usize>> =
+        tables.flat_map(Map::values).map(|schema| (address(schema), targets(schema))).collect();
     // Take away what leads nowhere until nothing is left or only circles are.
-    loop {
-        let ends: Vec<String> = leads
-            .iter()
-            .filter(|(_, to)| !to.iter().any(|to| leads.contains_key(to)))
-            .map(|(at, _)| at.clone())
-            .collect();
-        if ends.is_empty() {
-            return !leads.is_empty();
-        }
-        ends.iter().for_each(|end| drop(leads.remove(end)));
+    let mut before = usize::MAX;
+    while leads.len() < before {
+        before = leads.len();
+        let left: HashSet<usize> = leads.keys().copied().collect();
+        leads.retain(|_, to| !to.is_disjoint(&left));
     }
-}
-
-fn references(value: &Value, found: &mut BTreeSet<String>) {
-    match value {
-        Value::Array(list) => list.iter().for_each(|inner| references(inner, found)),
-        Value::Object(object) => {
-            found.extend(object.get("$ref").and_then(Value::as_str).map(str::to_owned));
-            object.values().for_each(|inner| references(inner, found));
-        }
-        _ => {}
-    }
+    !leads.is_empty() || targets(root).contains(&address(root))
 }

@@ -1,27 +1,27 @@
 //! Replies of models, decoded.
 
 use super::*;
-use crate::present::{Asked, Intent};
+use crate::present::{Intent, ModelRequest};
 
-fn call(id: Option<&str>, tool: &str, arguments: &str) -> Asked {
+fn call(id: Option<&str>, tool: &str, arguments: &str) -> ModelRequest {
     let intent = Intent::Call { tool: tool.to_owned(), arguments: arguments.to_owned() };
-    Asked { id: id.map(str::to_owned), tool: tool.to_owned(), intent }
+    ModelRequest { id: id.map(str::to_owned), tool: tool.to_owned(), intent }
 }
 
-fn say(text: &str) -> Asked {
-    Asked::besides(Intent::Say(text.to_owned()))
+fn say(text: &str) -> ModelRequest {
+    ModelRequest::besides(Intent::Say(text.to_owned()))
 }
 
 /// What is wrong with a call, if that is all there is.
-fn repair(asked: &[Asked]) -> Option<&str> {
+fn repair(asked: &[ModelRequest]) -> Option<&str> {
     match asked {
-        [Asked { intent: Intent::Malformed { repair }, .. }] => Some(repair),
+        [ModelRequest { intent: Intent::Malformed { repair }, .. }] => Some(repair),
         _ => None,
     }
 }
 
 #[track_caller]
-fn check(provider: Provider, reply: Value, asked: &[Asked]) {
+fn check(provider: Provider, reply: Value, asked: &[ModelRequest]) {
     assert_eq!(decode(provider, &reply), asked, "{reply}");
 }
 
@@ -168,7 +168,8 @@ fn a_call_of_nothing_can_be_repaired_under_its_own_id() {
         let asked = decode(provider, &reply);
         assert!(repair(&asked).is_some(), "{reply}");
         let blocks = vec![json!({"type": "text", "text": "again"})];
-        let answer = Answer { id: asked[0].id.clone(), tool: asked[0].tool.clone(), blocks, is_error: true };
+        let answer =
+            ToolAnswer { id: asked[0].id.clone(), tool: asked[0].tool.clone(), blocks, is_error: true };
         let told = json!(encode(provider, &[answer])).to_string();
         assert!(id.is_empty() || told.contains(&format!("\"{id}\":\"1\"")), "{told}");
         // What has neither id nor name is no result of anything: providers refuse it.

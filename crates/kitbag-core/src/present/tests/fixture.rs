@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use crate::catalog::{Part, Snapshot};
+use crate::catalog::{ServerTools, Snapshot};
 use crate::model::{AgentRules, Limits};
-use crate::names::{Form, ServerName, UserId};
+use crate::names::{NameForm, ServerName, UserId};
 use crate::shape::{AllowAll, Shaper, View, ViewRequest};
 
 /// A server's name.
@@ -16,16 +16,16 @@ pub(crate) fn server(name: &str) -> ServerName {
 }
 
 /// The tools of one server.
-pub(crate) fn part(name: &str, tools: &Value) -> Part {
+pub(crate) fn part(name: &str, tools: &Value) -> ServerTools {
     let texts: Vec<String> = tools.as_array().unwrap().iter().map(Value::to_string).collect();
-    let part = Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default());
+    let part = ServerTools::parse(&server(name), texts.iter().map(String::as_str), &Limits::default());
     assert!(part.rejected.is_empty(), "{name}: {:?}", part.rejected);
     part
 }
 
 /// All tools of some servers.
 pub(crate) fn snapshot<'a>(servers: impl IntoIterator<Item = (&'a str, Value)>) -> Arc<Snapshot> {
-    let parts: Vec<Part> = servers.into_iter().map(|(name, tools)| part(name, &tools)).collect();
+    let parts: Vec<ServerTools> = servers.into_iter().map(|(name, tools)| part(name, &tools)).collect();
     let names: Vec<ServerName> = parts.iter().map(|part| part.server.clone()).collect();
     let snapshot = Snapshot::default().with_all(parts);
     Arc::new(snapshot.with_gateways(&names).unwrap_or(snapshot))
@@ -36,7 +36,7 @@ pub(crate) fn shaped(
     snapshot: &Arc<Snapshot>,
     shapers: &BTreeMap<ServerName, Shaper>,
     agent: &AgentRules,
-    form: Form,
+    form: NameForm,
 ) -> View {
     let local = ServerName::local();
     View::new(&ViewRequest {
@@ -59,12 +59,12 @@ pub(crate) fn shaped(
 
 /// A view of all tools of some servers; `local` are the program's own.
 pub(crate) fn view<'a>(servers: impl IntoIterator<Item = (&'a str, Value)>) -> View {
-    shaped(&snapshot(servers), &BTreeMap::new(), &AgentRules::default(), Form::Full)
+    shaped(&snapshot(servers), &BTreeMap::new(), &AgentRules::default(), NameForm::Full)
 }
 
 macro_rules! recorded {
     ($($name:literal)*) => {
-        &[$(($name, include_str!(concat!("../../../../testdata/tools/", $name, ".json")))),*]
+        &[$(($name, include_str!(concat!("../../../../../testdata/tools/", $name, ".json")))),*]
     };
 }
 

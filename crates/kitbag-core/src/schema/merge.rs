@@ -15,7 +15,7 @@ const TOGETHER: &[&[&str]] = &[
 ];
 
 /// Adds to `base` what `part` asks for; what one schema cannot say is named in `lost`.
-pub(super) fn into(base: &mut Map<String, Value>, part: &Map<String, Value>, lost: &mut BTreeSet<String>) {
+pub(crate) fn merge(base: &mut Map<String, Value>, part: &Map<String, Value>, lost: &mut BTreeSet<String>) {
     both(base, part, lost, DEEPEST);
 }
 
