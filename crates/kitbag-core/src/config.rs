@@ -1,11 +1,12 @@
 //! From the files people already have to [`ServerSpec`](crate::ServerSpec)s in layers.
 //!
 //! Text in any format becomes one located [`tree`]; a [`dialect`] says whose rules apply; [`document`] finds
-//! the servers in it and [`entry`] reads each one by itself; [`layers`] puts many documents together. What
+//! the servers in it and `entry` reads each one by itself; [`layers`] puts many documents together. What
 //! is wrong with one entry or file is a [`Fault`](crate::Fault) and costs nothing else.
 
 pub mod dialect;
 pub mod document;
+#[cfg(feature = "files")]
 pub mod edit;
 pub mod env;
 pub mod export;

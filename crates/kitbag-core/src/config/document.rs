@@ -7,8 +7,8 @@ use std::sync::Arc;
 use super::dialect::{ALL, Dialect};
 use super::entry::{self, Entry};
 use super::source::Source;
-use super::tree::{self, Format, Node, Pair, Position, Tree};
-use crate::fault::{Fault, FaultKind, Place};
+use super::tree::{self, Format, KeyValue, Node, Position, Tree};
+use crate::fault::{Fault, FaultKind, SourceLocation};
 use crate::model::{Input, Limits, ServerSpec};
 use crate::names::ServerName;
 use crate::text::nearest;
@@ -17,7 +17,7 @@ mod globals;
 mod layout;
 mod wrapper;
 
-pub use layout::{Container, Kind, Layout, Spot};
+pub use layout::{Container, ContainerKind, Layout, Spot};
 
 /// Most bytes of what one input says.
 const LARGEST_INPUT: usize = 4096;
@@ -28,7 +28,7 @@ pub struct Loaded {
     /// Its name as written; shown even when it cannot be one.
     pub name: String,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
     /// The server, unless an error makes it unusable.
     pub spec: Option<ServerSpec>,
     /// What is wrong or odd about it.
@@ -43,7 +43,7 @@ pub struct Toggle {
     /// On or off.
     pub enabled: bool,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// What one file holds.
@@ -166,20 +166,20 @@ impl Reader<'_> {
         globals::apply(self.document, root);
     }
 
-    fn container(&mut self, found: wrapper::Container<'_>) {
+    fn container(&mut self, found: wrapper::Wrapper<'_>) {
         let (kind, node) = (found.shape.kind(), found.node);
         self.layout.containers.push(Container { way: found.way, kind, is_expected: found.is_expected });
         match (kind, &node.tree) {
-            (Kind::Map, Tree::Map(pairs)) => {
+            (ContainerKind::Map, Tree::Map(pairs)) => {
                 self.duplicates(pairs);
                 for (index, pair) in pairs.iter().enumerate().filter(|(_, pair)| !is_private(&pair.key)) {
                     self.entry(&pair.key, pair.at, index, &pair.value);
                 }
             }
-            (Kind::List, Tree::List(nodes)) => {
+            (ContainerKind::List, Tree::List(nodes)) => {
                 nodes.iter().enumerate().for_each(|(index, node)| self.named(node, index, None));
             }
-            (Kind::Single, Tree::Map(_)) => {
+            (ContainerKind::Single, Tree::Map(_)) => {
                 let stem = self.document.file.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned);
                 self.named(node, 0, stem);
             }
@@ -251,7 +251,7 @@ impl Reader<'_> {
     }
 
     /// Of two entries with one name the later counts, as every JSON reader has it; say so.
-    fn duplicates(&mut self, pairs: &[Pair]) {
+    fn duplicates(&mut self, pairs: &[KeyValue]) {
         let mut seen = BTreeSet::new();
         for pair in pairs {
             if !seen.insert(&pair.key) {
@@ -325,6 +325,6 @@ fn bound(document: &mut Document, most: usize, mut dropped: usize) {
     if 0 < dropped {
         let fault =
             Fault::note(FaultKind::TooLarge, format!("{dropped} more faults in this file are not shown"));
-        document.faults.push(fault.at(Place::file(document.file.clone())));
+        document.faults.push(fault.at(SourceLocation::file(document.file.clone())));
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::{Map, Value};
 
 use super::dialect::Dialect;
-use super::document::{Container, Document, Kind, Layout, Reading, Spot, locate, read};
+use super::document::{Container, ContainerKind, Document, Layout, Reading, Spot, locate, read};
 use super::tree::Format;
 use crate::model::ServerSpec;
 use json::At;
@@ -70,7 +70,7 @@ pub enum EditError {
 
 /// What is to happen to an entry.
 #[derive(Clone, Copy, Debug)]
-pub enum Change<'a> {
+pub enum EntryChange<'a> {
     /// The entry is put there, or in the place of the one that stands there.
     Set {
         /// What it says, without its name.
@@ -132,8 +132,27 @@ impl<'a> Editing<'a> {
         locate(self.file, text, self.reading)
     }
 
+    /// One entry of a text as it is written, comments included.
+    pub fn entry_text<'t>(&self, text: &'t str, name: &str) -> Result<&'t str, EditError> {
+        let format = Format::of(self.file);
+        if format != Format::Json {
+            return Err(EditError::Format(format.as_str()));
+        }
+        let (_, layout) = self.locate(text);
+        if let Some(why) = layout.unread {
+            return Err(EditError::Broken(why));
+        }
+        let absent = || EditError::Absent(name.to_owned());
+        let spot = layout.spots.iter().rfind(|spot| spot.name == name).ok_or_else(absent)?;
+        let place = Place::of(&layout, spot);
+        if place.container.kind == ContainerKind::Single {
+            return Ok(text);
+        }
+        json::slices(text, &[(place.way, place.index)])?.first().copied().ok_or_else(absent)
+    }
+
     /// Changes one entry of a text. Nothing but that entry is another afterwards.
-    pub fn change(&self, text: &str, name: &str, change: Change<'_>) -> Result<Edited, EditError> {
+    pub fn change(&self, text: &str, name: &str, change: EntryChange<'_>) -> Result<Edited, EditError> {
         let format = Format::of(self.file);
         if format != Format::Json {
             return Err(EditError::Format(format.as_str()));
@@ -145,21 +164,24 @@ impl<'a> Editing<'a> {
         }
         let spots: Vec<&Spot> = layout.spots.iter().filter(|spot| spot.name == name).collect();
         let edited = match (change, spots.last()) {
-            (Change::Set { entry, .. }, None) => {
+            (EntryChange::Set { entry, .. }, None) => {
                 Edited::Text(self.insert(text, name, entry, document, layout)?)
             }
             (_, None) => return Err(EditError::Absent(name.to_owned())),
-            (Change::Set { entry, .. }, Some(spot)) => {
+            (EntryChange::Set { entry, .. }, Some(spot)) => {
                 let place = Place::of(layout, spot);
                 self.expect(place.container)?;
-                let entry =
-                    if place.container.kind == Kind::Map { entry.clone() } else { named(name, entry) };
+                let entry = if place.container.kind == ContainerKind::Map {
+                    entry.clone()
+                } else {
+                    named(name, entry)
+                };
                 Edited::Text(found(json::replace(text, place.at(), &entry)?, name)?)
             }
-            (Change::Switch(on), Some(spot)) => {
+            (EntryChange::Switch(on), Some(spot)) => {
                 Edited::Text(switch(text, &Place::of(layout, spot), name, on)?)
             }
-            (Change::Rename(new), Some(spot)) => {
+            (EntryChange::Rename(new), Some(spot)) => {
                 if layout.spots.iter().any(|spot| spot.name == new) {
                     return Err(EditError::Taken(new.to_owned()));
                 }
@@ -168,7 +190,7 @@ impl<'a> Editing<'a> {
                 }
                 Edited::Text(rename(text, &Place::of(layout, spot), name, new)?)
             }
-            (Change::Remove, Some(_)) => remove(text, layout, &spots)?,
+            (EntryChange::Remove, Some(_)) => remove(text, layout, &spots)?,
         };
         self.check((text, &before), &edited, name, change)?;
         Ok(edited)
@@ -197,9 +219,9 @@ impl<'a> Editing<'a> {
         self.expect(container)?;
         let way = keys(container);
         match container.kind {
-            Kind::Map => json::set(text, &with(&way, name), entry),
-            Kind::List => json::append(text, &way, &named(name, entry)),
-            Kind::Single => Err(EditError::NoRoom(name.to_owned())),
+            ContainerKind::Map => json::set(text, &with(&way, name), entry),
+            ContainerKind::List => json::append(text, &way, &named(name, entry)),
+            ContainerKind::Single => Err(EditError::NoRoom(name.to_owned())),
         }
     }
 
@@ -244,8 +266,8 @@ impl<'a> Place<'a> {
 
     fn at(&self) -> At<'_> {
         match self.container.kind {
-            Kind::Single => At::Root,
-            Kind::Map | Kind::List => At::Member(&self.way, self.index),
+            ContainerKind::Single => At::Root,
+            ContainerKind::Map | ContainerKind::List => At::Member(&self.way, self.index),
         }
     }
 }
@@ -267,7 +289,7 @@ fn switch(text: &str, place: &Place<'_>, name: &str, on: bool) -> Result<String,
 }
 
 fn rename(text: &str, place: &Place<'_>, name: &str, new: &str) -> Result<String, EditError> {
-    if place.container.kind == Kind::Map {
+    if place.container.kind == ContainerKind::Map {
         return found(json::rename(text, &place.way, place.index, new)?, name);
     }
     // The key that the reader looks at first.
@@ -281,7 +303,7 @@ fn remove(text: &str, layout: &Layout, spots: &[&Spot]) -> Result<Edited, EditEr
     // From the last on, so that the places of those before stay true.
     for spot in spots.iter().rev() {
         let place = Place::of(layout, spot);
-        if place.container.kind == Kind::Single {
+        if place.container.kind == ContainerKind::Single {
             return Ok(Edited::Gone);
         }
         text = found(json::remove_at(&text, &place.way, place.index)?, &spot.name)?;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::dialect::{Dialect, Unit};
+use super::dialect::{Dialect, Quirk, TimeUnit};
 use super::source::Source;
-use super::tree::{Node, Pair, Position};
-use crate::fault::{Fault, FaultKind, Place, Severity};
-use crate::model::{Extra, Input, Limits, Link, Origin, Piece, ServerSpec, ToolFilter, Waits};
+use super::tree::{KeyValue, Node, Position};
+use crate::fault::{Fault, FaultKind, Severity, SourceLocation};
+use crate::model::{Extra, Input, Limits, Origin, Piece, ServerSpec, ServerTarget, SpecTimeouts, ToolFilter};
 use crate::names::ServerName;
 use crate::text::nearest;
 
@@ -54,7 +54,7 @@ struct Context<'a> {
     most: usize,
     said: usize,
     dropped: usize,
-    places: BTreeMap<&'static str, Place>,
+    places: BTreeMap<&'static str, SourceLocation>,
 }
 
 impl Context<'_> {
@@ -77,7 +77,7 @@ impl Context<'_> {
         self.faults.iter().any(|fault| fault.severity == Severity::Error)
     }
 
-    fn wrong_type(&mut self, pair: &Pair, expected: &str) {
+    fn wrong_type(&mut self, pair: &KeyValue, expected: &str) {
         let message = format!("{:?} must be {expected}, found {}", pair.key, pair.value.kind());
         self.say(Fault::error(FaultKind::WrongType, message), pair.value.at);
     }
@@ -88,14 +88,14 @@ impl Context<'_> {
 }
 
 /// The pairs of an entry by what they mean.
-struct Fields<'a>(Vec<(Field, &'a Pair)>);
+struct Fields<'a>(Vec<(Field, &'a KeyValue)>);
 
 impl<'a> Fields<'a> {
-    fn get(&self, field: Field) -> Option<&'a Pair> {
+    fn get(&self, field: Field) -> Option<&'a KeyValue> {
         self.0.iter().rev().find(|(known, _)| *known == field).map(|(_, pair)| *pair)
     }
 
-    fn all(&self, field: Field) -> impl Iterator<Item = &'a Pair> {
+    fn all(&self, field: Field) -> impl Iterator<Item = &'a KeyValue> {
         self.0.iter().filter(move |(known, _)| *known == field).map(|(_, pair)| *pair)
     }
 
@@ -105,7 +105,7 @@ impl<'a> Fields<'a> {
 }
 
 /// Reads one entry by its dialect's rules.
-pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_>) -> Read {
+pub(super) fn read(name: ServerName, place: SourceLocation, node: &Node, given: &Given<'_>) -> Read {
     let (source, dialect, most) = (given.source, given.dialect, given.limits.config_faults);
     let mut context = Context {
         name: &name,
@@ -132,8 +132,10 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
     misspelt(&mut context, &fields, &unknown);
     let link = link::read(&mut context, &fields, node.at);
     let filter = filter(&mut context, &fields);
-    let waits =
-        Waits { connect: waits::connect(&mut context, &fields), call: waits::call(&mut context, &fields) };
+    let waits = SpecTimeouts {
+        connect: waits::connect(&mut context, &fields),
+        call: waits::call(&mut context, &fields),
+    };
     let required = values::flag(&mut context, &fields, Field::Required, "required").unwrap_or(false);
     let lazy = values::flag(&mut context, &fields, Field::Lazy, "lazy").unwrap_or(false);
     let concurrency = values::count(&mut context, &fields, Field::Concurrency, "concurrency");
@@ -144,7 +146,7 @@ pub(super) fn read(name: ServerName, place: Place, node: &Node, given: &Given<'_
     let own = fields.get(Field::Inputs).and_then(|pair| pair.value.list()).unwrap_or_default();
     let mut inputs: Vec<Input> = own.iter().filter_map(input).collect();
     inputs.extend(asked_for(link.as_ref(), given.inputs));
-    let is_kept = |field: Field, pair: &Pair| {
+    let is_kept = |field: Field, pair: &KeyValue| {
         field == Field::Kept || field == Field::Tools && pair.value.map().is_some()
     };
     let kept = fields.0.iter().filter(|(field, pair)| is_kept(*field, pair)).map(|(_, pair)| *pair);
@@ -197,16 +199,16 @@ pub(super) fn input(node: &Node) -> Option<Input> {
 }
 
 /// Of the inputs a file declares for all its servers those that this one's texts refer to, once each.
-fn asked_for(link: Option<&Link>, declared: &HashMap<String, Input>) -> Vec<Input> {
+fn asked_for(link: Option<&ServerTarget>, declared: &HashMap<String, Input>) -> Vec<Input> {
     let mut seen = BTreeSet::new();
     let pieces =
-        link.map(Link::templates).unwrap_or_default().into_iter().flat_map(|(_, text)| text.pieces());
+        link.map(ServerTarget::templates).unwrap_or_default().into_iter().flat_map(|(_, text)| text.pieces());
     let ids = pieces.filter_map(|piece| if let Piece::Input(id) = piece { Some(id) } else { None });
     ids.filter(|id| seen.insert(*id)).filter_map(|id| declared.get(id)).cloned().collect()
 }
 
 /// Sorts the pairs by meaning; nested `transport` and `connection` maps count as if written flat.
-fn classify<'a>(pairs: &'a [Pair], unknown: &mut Vec<&'a Pair>) -> Fields<'a> {
+fn classify<'a>(pairs: &'a [KeyValue], unknown: &mut Vec<&'a KeyValue>) -> Fields<'a> {
     let mut fields = Vec::with_capacity(pairs.len());
     for pair in pairs {
         let nested =
@@ -220,7 +222,7 @@ fn classify<'a>(pairs: &'a [Pair], unknown: &mut Vec<&'a Pair>) -> Fields<'a> {
     Fields(fields)
 }
 
-fn is_toggle(fields: &Fields<'_>, unknown: &[&Pair]) -> bool {
+fn is_toggle(fields: &Fields<'_>, unknown: &[&KeyValue]) -> bool {
     unknown.is_empty()
         && fields.0.iter().all(|(field, _)| {
             matches!(field, Field::Enabled | Field::Disabled | Field::Name | Field::Description)
@@ -229,8 +231,8 @@ fn is_toggle(fields: &Fields<'_>, unknown: &[&Pair]) -> bool {
 
 /// A key nobody reads is kept in silence, unless somebody reads one that differs by a slip. If that one
 /// restricts, the entry is not used: it would offer what was probably meant to be kept away.
-fn misspelt(context: &mut Context<'_>, fields: &Fields<'_>, unknown: &[&Pair]) {
-    let named = |pair: &&&Pair| !pair.key.starts_with(['_', '$', '/']) && !pair.key.starts_with("x-");
+fn misspelt(context: &mut Context<'_>, fields: &Fields<'_>, unknown: &[&KeyValue]) {
+    let named = |pair: &&&KeyValue| !pair.key.starts_with(['_', '$', '/']) && !pair.key.starts_with("x-");
     // More keys than faults that could be shown are not a slip of the pen.
     for pair in unknown.iter().filter(named).take(context.most) {
         let Some(near) = nearest(&pair.key, keys::worth_a_hint()) else { continue };
@@ -238,13 +240,13 @@ fn misspelt(context: &mut Context<'_>, fields: &Fields<'_>, unknown: &[&Pair]) {
             Some(field) if keys::restricts(field) => unknown_key(pair),
             // The right key stands beside it: then this one is something else.
             Some(field) if fields.has(field) => continue,
-            _ => Fault::warning(FaultKind::UnknownKey, format!("nobody reads the key {:?}", pair.key)),
+            _ => Fault::warning(FaultKind::UnknownKey, format!("unknown key {:?}", pair.key)),
         };
         context.say(fault.hint(format!("did you mean {near:?}?")), pair.at);
     }
 }
 
-fn unknown_key(pair: &Pair) -> Fault {
+fn unknown_key(pair: &KeyValue) -> Fault {
     Fault::error(FaultKind::UnknownKey, format!("unknown key {:?}", pair.key))
 }
 
@@ -257,7 +259,7 @@ fn filter(context: &mut Context<'_>, fields: &Fields<'_>) -> ToolFilter {
         // Two programs' spellings in one entry: what either keeps away stays away.
         exclude: fields.all(Field::Exclude).flat_map(|pair| values::list(context, pair, "exclude")).collect(),
     };
-    if context.dialect.id == "goose" && filter.include.is_empty() {
+    if context.dialect.has(Quirk::EmptyIncludeIsAll) && filter.include.is_empty() {
         return filter; // There an empty list means all tools.
     }
     if let Some(pair) =
@@ -278,7 +280,7 @@ fn filter(context: &mut Context<'_>, fields: &Fields<'_>) -> ToolFilter {
 }
 
 /// `{include, exclude}`, whose other keys may be names of tools.
-fn nested_filter(context: &mut Context<'_>, pairs: &[Pair], filter: &mut ToolFilter) {
+fn nested_filter(context: &mut Context<'_>, pairs: &[KeyValue], filter: &mut ToolFilter) {
     for pair in pairs {
         let is_list = pair.value.list().is_some() || pair.value.text().is_some();
         match (pair.key.as_str(), nearest(&pair.key, ["include", "exclude"])) {
@@ -296,7 +298,7 @@ fn nested_filter(context: &mut Context<'_>, pairs: &[Pair], filter: &mut ToolFil
 }
 
 /// An empty list of tools to take means none, which is worth a word.
-fn nothing_included(context: &mut Context<'_>, pair: &Pair, filter: &mut ToolFilter) {
+fn nothing_included(context: &mut Context<'_>, pair: &KeyValue, filter: &mut ToolFilter) {
     filter.exclude.push("*".to_owned());
     let fault = Fault::note(
         FaultKind::WrongValue,
@@ -306,10 +308,10 @@ fn nothing_included(context: &mut Context<'_>, pair: &Pair, filter: &mut ToolFil
 }
 
 /// The unit a dialect gives to a bare `timeout`, in words.
-fn unit_word(unit: Unit) -> &'static str {
+fn unit_word(unit: TimeUnit) -> &'static str {
     match unit {
-        Unit::Millis => "milliseconds",
-        Unit::Seconds => "seconds",
-        Unit::Guess => "no stated unit",
+        TimeUnit::Millis => "milliseconds",
+        TimeUnit::Seconds => "seconds",
+        TimeUnit::Guess => "no stated unit",
     }
 }

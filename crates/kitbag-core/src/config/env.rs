@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::dialect::ALL;
 use super::interpolate::template;
-use crate::fault::{Fault, FaultKind, Place};
-use crate::model::{Auth, Endpoint, Link, Origin, ServerSpec, Template, Transport};
+use crate::fault::{Fault, FaultKind, SourceLocation};
+use crate::model::{Auth, Endpoint, Origin, ServerSpec, ServerTarget, Template, Transport};
 use crate::names::ServerName;
 
 /// The name of the server that `MCP_URL` gives.
@@ -28,7 +28,7 @@ pub fn server(
     if url.is_empty() {
         return (None, Vec::new());
     }
-    let place = Place::file(Path::new(&format!("${variable}")));
+    let place = SourceLocation::file(Path::new(&format!("${variable}")));
     let (headers, faults) = parse_headers(headers.unwrap_or_default());
     let token = token.map(str::trim).filter(|token| !token.is_empty());
     let endpoint = Endpoint {
@@ -38,7 +38,7 @@ pub fn server(
         auth: token.map_or(Auth::None, |token| Auth::Bearer(Template::literal(token))),
     };
     let origin = Origin { dialect: "env", place };
-    let spec = ServerSpec { origin, ..ServerSpec::new(name, Link::Remote(endpoint)) };
+    let spec = ServerSpec { origin, ..ServerSpec::new(name, ServerTarget::Remote(endpoint)) };
     (Some(spec), faults)
 }
 
@@ -52,7 +52,9 @@ fn parse_headers(text: &str) -> (Vec<(String, Template)>, Vec<Fault>) {
             None => {
                 let fault = Fault::warning(FaultKind::Syntax, "a header without a colon is left out");
                 faults.push(
-                    fault.hint("write `Name: value`, one a line").at(Place::file(Path::new("$MCP_HEADERS"))),
+                    fault
+                        .hint("write `Name: value`, one a line")
+                        .at(SourceLocation::file(Path::new("$MCP_HEADERS"))),
                 );
             }
         }
@@ -81,7 +83,7 @@ pub fn dot_env(file: &Arc<Path>, text: &str) -> (Vec<(String, String)>, Vec<Faul
         match name.filter(|(name, _)| !name.is_empty() && !name.contains(char::is_whitespace)) {
             Some((name, value)) => values.push((name.to_owned(), unquote(value))),
             None => {
-                let place = Place { file: file.clone(), line: index as u32 + 1, column: 1 };
+                let place = SourceLocation { file: file.clone(), line: index as u32 + 1, column: 1 };
                 faults.push(Fault::warning(FaultKind::Syntax, "not a NAME=value line; left out").at(place));
             }
         }

@@ -2,8 +2,8 @@
 //!
 //! The text is only taken apart here; values come later and are never looked at for further references.
 
-use super::dialect::{Dialect, Form};
-use crate::model::{Folder, Piece, Template};
+use super::dialect::{Dialect, ReferenceStyle};
+use crate::model::{ConfigFolder, Piece, Template};
 
 /// Takes a text apart by a dialect's rules.
 pub fn template(text: &str, dialect: &Dialect) -> Template {
@@ -13,12 +13,12 @@ pub fn template(text: &str, dialect: &Dialect) -> Template {
     while let Some(c) = rest.chars().next() {
         let found = match c {
             '$' if rest.starts_with("${") => braced(rest),
-            '$' if dialect.forms.contains(&Form::Dollar) => dollar(rest),
-            '%' if dialect.forms.contains(&Form::Percent) => between(rest, "%", "%"),
-            '{' if rest.starts_with("{env:") && dialect.forms.contains(&Form::BraceEnv) => {
+            '$' if dialect.forms.contains(&ReferenceStyle::Dollar) => dollar(rest),
+            '%' if dialect.forms.contains(&ReferenceStyle::Percent) => between(rest, "%", "%"),
+            '{' if rest.starts_with("{env:") && dialect.forms.contains(&ReferenceStyle::BraceEnv) => {
                 between(rest, "{env:", "}")
             }
-            '{' if rest.starts_with("{{") && dialect.forms.contains(&Form::Moustache) => {
+            '{' if rest.starts_with("{{") && dialect.forms.contains(&ReferenceStyle::Moustache) => {
                 between(rest, "{{", "}}")
             }
             _ => None,
@@ -45,7 +45,10 @@ pub fn template(text: &str, dialect: &Dialect) -> Template {
 
 /// What looks like a reference but stays as it is, and what to write instead.
 pub(super) fn stray_reference(template: &Template) -> Option<(String, String)> {
-    let every = Dialect { forms: &[Form::Dollar, Form::BraceEnv, Form::Moustache], ..super::dialect::ALL[0] };
+    let every = Dialect {
+        forms: &[ReferenceStyle::Dollar, ReferenceStyle::BraceEnv, ReferenceStyle::Moustache],
+        ..super::dialect::ALL[0]
+    };
     template.pieces().iter().find_map(|piece| {
         let Piece::Text(text) = piece else { return None };
         if let Some((_, rest)) = text.split_once("${") {
@@ -84,17 +87,17 @@ fn braced(rest: &str) -> Option<(Piece, usize)> {
     let piece = match inner.split_once(':') {
         Some(("env", name)) => var(name)?,
         Some(("input", id)) if !id.is_empty() => Piece::Input(id.to_owned()),
-        Some(("workspaceFolder", _)) => Piece::Folder(Folder::Workspace),
+        Some(("workspaceFolder", _)) => Piece::Folder(ConfigFolder::Workspace),
         Some((name, default)) => {
             let default = default.strip_prefix('-')?;
             is_variable(name)
                 .then(|| Piece::Var { name: name.to_owned(), default: Some(default.to_owned()) })?
         }
         None => match inner {
-            "workspaceFolder" | "workspaceRoot" => Piece::Folder(Folder::Workspace),
-            "workspaceFolderBasename" => Piece::Folder(Folder::WorkspaceName),
-            "userHome" => Piece::Folder(Folder::Home),
-            "CLAUDE_PLUGIN_ROOT" | "PLUGIN_ROOT" => Piece::Folder(Folder::Plugin),
+            "workspaceFolder" | "workspaceRoot" => Piece::Folder(ConfigFolder::Workspace),
+            "workspaceFolderBasename" => Piece::Folder(ConfigFolder::WorkspaceName),
+            "userHome" => Piece::Folder(ConfigFolder::Home),
+            "CLAUDE_PLUGIN_ROOT" | "PLUGIN_ROOT" => Piece::Folder(ConfigFolder::Plugin),
             "pathSeparator" | "/" => Piece::Text(std::path::MAIN_SEPARATOR_STR.to_owned()),
             name => var(name)?,
         },

@@ -49,7 +49,7 @@ impl Layer {
 
 /// What Kitbag does with a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum EntryState {
     /// It is used.
     Used,
     /// It is switched off.
@@ -66,7 +66,7 @@ pub enum State {
     Broken,
 }
 
-impl State {
+impl EntryState {
     /// The word used in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -96,7 +96,7 @@ pub struct Layered {
 
 /// One row of what was found.
 #[derive(Clone, Debug)]
-pub struct Server {
+pub struct MergedServer {
     /// Its name as written.
     pub name: String,
     /// Which layer it comes from.
@@ -104,7 +104,7 @@ pub struct Server {
     /// Whose it is, when it stands in one user's own file.
     pub user: Option<UserId>,
     /// What Kitbag does with it.
-    pub state: State,
+    pub state: EntryState,
     /// Where it stands.
     pub origin: Origin,
     /// Where else the same thing stands.
@@ -119,7 +119,7 @@ pub struct Server {
 #[derive(Clone, Debug, Default)]
 pub struct Merged {
     /// All rows: the used ones first, by name, then the others in the order found.
-    pub servers: Vec<Server>,
+    pub servers: Vec<MergedServer>,
     /// Faults that belong to no row.
     pub faults: Vec<Fault>,
 }
@@ -130,7 +130,7 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
     documents.sort_by(|a, b| a.layer.cmp(&b.layer)); // Stable: within a layer the order read decides.
     let mut merged = Merged::default();
     let mut toggles: Vec<(Layer, Toggle)> = Vec::new();
-    let mut rows: Vec<(Say, Server)> = Vec::new();
+    let mut rows: Vec<(Say, MergedServer)> = Vec::new();
     for Layered { layer, used, user, document } in documents {
         let mut document = document;
         if !used {
@@ -144,12 +144,12 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
             let origin = Origin { dialect: document.dialect.id, place: loaded.place };
             let state = state(&layer, used, loaded.spec.as_ref(), &loaded.faults, is_approved);
             let say = match state {
-                State::Used | State::Disabled => Say::Counts,
+                EntryState::Used | EntryState::Disabled => Say::Counts,
                 // A mistake in a file that may decide hides what is below it; in any other it is only shown.
-                State::Broken if used && layer != Layer::Project => Say::Counts,
+                EntryState::Broken if used && layer != Layer::Project => Say::Counts,
                 _ => Say::None,
             };
-            let row = Server {
+            let row = MergedServer {
                 name: loaded.name,
                 layer: layer.clone(),
                 user: user.clone(),
@@ -169,11 +169,11 @@ pub fn merge(documents: Vec<Layered>, is_approved: &dyn Fn(&ServerSpec) -> bool)
 }
 
 /// By rank and name. A row is large: sorting moves small keys, and then every row once.
-fn sorted(rows: Vec<Server>) -> Vec<Server> {
+fn sorted(rows: Vec<MergedServer>) -> Vec<MergedServer> {
     let mut order: Vec<usize> = (0..rows.len()).collect();
     let key = |index: &usize| rows.get(*index).map(|row| (rank(row.state), row.name.as_str()));
     order.sort_by(|a, b| key(a).cmp(&key(b)));
-    let mut rows: Vec<Option<Server>> = rows.into_iter().map(Some).collect();
+    let mut rows: Vec<Option<MergedServer>> = rows.into_iter().map(Some).collect();
     order.into_iter().filter_map(|index| rows.get_mut(index)?.take()).collect()
 }
 
@@ -192,15 +192,15 @@ fn state(
     spec: Option<&ServerSpec>,
     faults: &[Fault],
     is_approved: &dyn Fn(&ServerSpec) -> bool,
-) -> State {
+) -> EntryState {
     match spec {
-        None if faults.iter().any(|fault| fault.severity != Severity::Note) => State::Broken,
-        None => State::Foreign,
-        Some(_) if !used => State::Found,
+        None if faults.iter().any(|fault| fault.severity != Severity::Note) => EntryState::Broken,
+        None => EntryState::Foreign,
+        Some(_) if !used => EntryState::Found,
         // An unapproved file may show a server but not move one: it neither wins nor switches.
-        Some(spec) if *layer == Layer::Project && !is_approved(spec) => State::Held,
-        Some(spec) if !spec.enabled => State::Disabled,
-        Some(_) => State::Used,
+        Some(spec) if *layer == Layer::Project && !is_approved(spec) => EntryState::Held,
+        Some(spec) if !spec.enabled => EntryState::Disabled,
+        Some(_) => EntryState::Used,
     }
 }
 
@@ -225,8 +225,8 @@ struct Known {
 }
 
 /// Of several servers with one name the last layer's counts; equal ones become one row with several origins.
-fn settle(rows: Vec<(Say, Server)>) -> Vec<Server> {
-    let mut kept: Vec<Server> = Vec::with_capacity(rows.len());
+fn settle(rows: Vec<(Say, MergedServer)>) -> Vec<MergedServer> {
+    let mut kept: Vec<MergedServer> = Vec::with_capacity(rows.len());
     let mut by_name: HashMap<String, Known> = HashMap::new();
     for (say, mut row) in rows.into_iter().rev() {
         let known = by_name.entry(row.name.clone()).or_default();
@@ -249,8 +249,8 @@ fn settle(rows: Vec<(Say, Server)>) -> Vec<Server> {
         }
         known.seen |= row.spec.is_some();
         if say == Say::Counts {
-            if known.taken && row.state != State::Broken {
-                row.state = State::Shadowed;
+            if known.taken && row.state != EntryState::Broken {
+                row.state = EntryState::Shadowed;
             }
             known.taken = true;
         }
@@ -261,16 +261,16 @@ fn settle(rows: Vec<(Say, Server)>) -> Vec<Server> {
 }
 
 /// Whether a lower row adds nothing to the one above it. A held or found row never swallows a used one.
-fn joins(winner: State, lower: State) -> bool {
+fn joins(winner: EntryState, lower: EntryState) -> bool {
     match winner {
-        State::Used | State::Disabled => true,
+        EntryState::Used | EntryState::Disabled => true,
         _ => winner == lower,
     }
 }
 
 /// Applies the switches. One in Kitbag's own files counts for whatever server has the name; one in another
 /// program's file only for servers of its own layer or below.
-fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fault>) {
+fn switch(rows: &mut [MergedServer], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fault>) {
     let mut by_name: HashMap<String, Vec<usize>> = HashMap::new();
     for (index, row) in rows.iter().enumerate().filter(|_| !toggles.is_empty()) {
         by_name.entry(row.name.clone()).or_default().push(index);
@@ -280,12 +280,12 @@ fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fau
         for index in named {
             let Some(row) = rows.get_mut(*index) else { continue };
             let reaches = layer.is_own() || row.layer <= *layer;
-            let live = matches!(row.state, State::Used | State::Disabled);
+            let live = matches!(row.state, EntryState::Used | EntryState::Disabled);
             if let Some(spec) = row.spec.as_mut().filter(|_| reaches && live) {
                 let spec = Arc::make_mut(spec);
                 spec.enabled = toggle.enabled;
                 spec.places.insert("enabled", toggle.place.clone());
-                row.state = if toggle.enabled { State::Used } else { State::Disabled };
+                row.state = if toggle.enabled { EntryState::Used } else { EntryState::Disabled };
             }
         }
         if named.is_empty() {
@@ -301,25 +301,25 @@ fn switch(rows: &mut [Server], toggles: &[(Layer, Toggle)], faults: &mut Vec<Fau
     }
 }
 
-fn rank(state: State) -> u8 {
+fn rank(state: EntryState) -> u8 {
     match state {
-        State::Used | State::Disabled => 0,
-        State::Broken => 1,
-        State::Held => 2,
-        State::Found => 3,
-        State::Foreign => 4,
-        State::Shadowed => 5,
+        EntryState::Used | EntryState::Disabled => 0,
+        EntryState::Broken => 1,
+        EntryState::Held => 2,
+        EntryState::Found => 3,
+        EntryState::Foreign => 4,
+        EntryState::Shadowed => 5,
     }
 }
 
 impl Merged {
     /// The servers that are used, in order of name.
     pub fn used(&self) -> impl Iterator<Item = &ServerSpec> {
-        self.servers.iter().filter(|row| row.state == State::Used).filter_map(|row| row.spec.as_deref())
+        self.servers.iter().filter(|row| row.state == EntryState::Used).filter_map(|row| row.spec.as_deref())
     }
 
     /// The row that counts for a name: used, switched off or broken before held, held before found.
-    pub fn get(&self, name: &ServerName) -> Option<&Server> {
+    pub fn get(&self, name: &ServerName) -> Option<&MergedServer> {
         self.servers.iter().find(|row| row.name == name.as_str())
     }
 }

@@ -5,7 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::model::{Auth, Input, Link, Piece, ServerSpec, Template, Transport};
+use crate::model::{Auth, Input, Piece, ServerSpec, ServerTarget, Template, Transport};
 
 /// The entry for Kitbag's `mcp.json`, secrets as written.
 pub fn entry(spec: &ServerSpec) -> Value {
@@ -20,7 +20,7 @@ pub fn entry(spec: &ServerSpec) -> Value {
     };
     put("description", spec.description.clone().into());
     match &spec.link {
-        Link::Stdio(program) => {
+        ServerTarget::Stdio(program) => {
             put("command", program.command.as_ref().map(Template::in_our_words).into());
             put("args", program.args.iter().map(Template::in_our_words).collect::<Vec<_>>().into());
             put("env", texts(&program.env));
@@ -28,7 +28,7 @@ pub fn entry(spec: &ServerSpec) -> Value {
             put("envFile", program.env_file.as_ref().map(Template::in_our_words).into());
             put("cwd", program.cwd.as_ref().map(Template::in_our_words).into());
         }
-        Link::Remote(endpoint) => {
+        ServerTarget::Remote(endpoint) => {
             if endpoint.transport != Transport::Auto {
                 put("transport", endpoint.transport.as_str().into());
             }
@@ -42,6 +42,8 @@ pub fn entry(spec: &ServerSpec) -> Value {
                 }
             }
         }
+        // No file can describe one.
+        ServerTarget::InProcess(_) => {}
     }
     put("connect_timeout", spec.waits.connect.map(|wait| wait.as_secs_f64()).into());
     put("timeout", spec.waits.call.map(|wait| format!("{}ms", wait.as_millis())).into());

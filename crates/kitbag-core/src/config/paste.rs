@@ -2,35 +2,43 @@
 
 use std::path::Path;
 
-use super::dialect::ALL;
+use super::dialect::{ALL, Quirk};
 use super::document::{Document, Loaded, Reading, read};
-use crate::fault::{Fault, FaultKind, Place};
+use crate::fault::{Fault, FaultKind, SourceLocation};
 use crate::model::{Limits, ServerSpec};
 
-/// Reads pasted text: a whole configuration in any dialect, or one server with its name inside.
+/// Reads pasted text: a whole configuration in any dialect, one server with its name inside, or a piece of a file such
+/// as `"name": {…}`.
 pub fn read_pasted(text: &str, limits: &Limits) -> Document {
     let file = Path::new("<pasted>");
     let body = unfenced(text);
     let reading = Reading { dialect: None, workspace: None, limits };
-    let mut document = read(file, body, reading);
+    let is_piece = body.trim_start().starts_with('"');
+    let mut document = match is_piece {
+        true => read(file, &format!("{{\n{body}\n}}"), reading),
+        false => read(file, body, reading),
+    };
     // Places are counted in what was pasted, fences included.
     let skipped = text[..offset(text, body)].matches('\n').count() as u32;
-    for place in places(&mut document) {
-        place.line += if 0 < place.line { skipped } else { 0 };
+    for place in places(&mut document).into_iter().filter(|place| 0 < place.line) {
+        place.line = (place.line + skipped).saturating_sub(u32::from(is_piece)).max(1);
     }
     if body.trim().is_empty() {
         let fault = Fault::error(FaultKind::NoServers, "nothing was pasted");
         document.faults.push(fault.hint("paste {\"mcpServers\": {…}} or {\"name\": …, \"command\": …}"));
     }
-    if document.dialect.id == "tgnote" && document.servers.iter().all(|loaded| loaded.name == "<pasted>") {
+    if document.dialect.has(Quirk::NamedByFile)
+        && document.servers.iter().all(|loaded| loaded.name == "<pasted>")
+    {
         document.dialect = &ALL[0];
     }
     document
 }
 
 /// Every place in a document.
-fn places(document: &mut Document) -> Vec<&mut Place> {
-    let mut places: Vec<&mut Place> = document.toggles.iter_mut().map(|toggle| &mut toggle.place).collect();
+fn places(document: &mut Document) -> Vec<&mut SourceLocation> {
+    let mut places: Vec<&mut SourceLocation> =
+        document.toggles.iter_mut().map(|toggle| &mut toggle.place).collect();
     places.extend(document.faults.iter_mut().filter_map(|fault| fault.place.as_mut()));
     for Loaded { place, spec, faults, .. } in &mut document.servers {
         places.push(place);

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::source::Source;
-use super::tree::{self, Format, Node, Pair};
-use crate::fault::{Fault, FaultKind, Place, Severity};
+use super::tree::{self, Format, KeyValue, Node};
+use crate::fault::{Fault, FaultKind, Severity, SourceLocation};
 use crate::model::{AgentRules, Limits, Mode, Overrides};
-use crate::names::{Form, UserId};
+use crate::names::{NameForm, UserId};
 
 mod check;
 mod closed;
@@ -52,28 +52,28 @@ pub struct Wait {
 
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Sited<T> {
+pub struct Located<T> {
     /// The value.
     pub value: T,
     /// Where it stands.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// What one `kitbag.toml` says, as far as this part of Kitbag acts on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
     /// Other programs whose files are used.
-    pub hosts: Vec<Sited<String>>,
+    pub hosts: Vec<Located<String>>,
     /// Further files.
-    pub files: Vec<Sited<String>>,
+    pub files: Vec<Located<String>>,
     /// A folder of one-file servers.
-    pub servers_dir: Option<Sited<String>>,
+    pub servers_dir: Option<Located<String>>,
     /// What is said about single servers.
-    pub servers: Vec<(String, Sited<Overrides>)>,
+    pub servers: Vec<(String, Located<Overrides>)>,
     /// The agents it names, and what each may see.
     pub agents: Vec<(String, AgentRules)>,
     /// Which form of name tools have.
-    pub names: Option<Form>,
+    pub names: Option<NameForm>,
     /// How tools are shown.
     pub mode: Option<Mode>,
     /// The users it names.
@@ -148,23 +148,23 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn texts(&self, path: &[&str]) -> Vec<Sited<String>> {
+    fn texts(&self, path: &[&str]) -> Vec<Located<String>> {
         let Some(node) = self.root.at_path(path) else { return Vec::new() };
         let nodes = node.list().unwrap_or(std::slice::from_ref(node));
         let sited =
-            |node: &Node| Some(Sited { value: node.text()?.to_owned(), place: self.source.place(node.at) });
+            |node: &Node| Some(Located { value: node.text()?.to_owned(), place: self.source.place(node.at) });
         nodes.iter().filter_map(sited).collect()
     }
 
-    fn servers(&self) -> Vec<(String, Sited<Overrides>)> {
-        let sited = |pair: &Pair, value| Sited { value, place: self.source.place(pair.at) };
+    fn servers(&self) -> Vec<(String, Located<Overrides>)> {
+        let sited = |pair: &KeyValue, value| Located { value, place: self.source.place(pair.at) };
         let pairs = self.root.get("servers").and_then(Node::map).unwrap_or_default();
-        let read = |pair: &Pair| {
+        let read = |pair: &KeyValue| {
             let value = rules::overrides(self.restrictions, &["servers", &pair.key], &pair.value);
             (pair.key.clone(), sited(pair, value))
         };
         let mut servers: Vec<_> = pairs.iter().map(read).collect();
-        let empty = |pair: &Pair| sited(pair, Overrides::default());
+        let empty = |pair: &KeyValue| sited(pair, Overrides::default());
         self.restrictions.close_misspelt("servers", &mut servers, empty);
         servers
     }

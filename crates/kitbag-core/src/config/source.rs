@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::tree::Position;
-use crate::fault::{Fault, FaultKind, Place, Snippet};
+use crate::fault::{Fault, FaultKind, Snippet, SourceLocation};
 use crate::text::{Grammar, redact_line_in, visible};
 
 /// How much of a long line a snippet shows around the trouble.
@@ -77,8 +77,8 @@ impl<'a> Source<'a> {
     }
 
     /// A position with the file it belongs to.
-    pub fn place(&self, at: Position) -> Place {
-        Place { file: self.file.clone(), line: at.line, column: at.column }
+    pub fn place(&self, at: Position) -> SourceLocation {
+        SourceLocation { file: self.file.clone(), line: at.line, column: at.column }
     }
 
     /// Puts place and snippet on a fault.

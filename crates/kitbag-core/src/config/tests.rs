@@ -11,7 +11,7 @@ use std::path::Path;
 
 use super::Dialect;
 use super::document::{Document, Loaded, Reading, read};
-use crate::model::{Limits, Link, ServerSpec, Template};
+use crate::model::{Limits, ServerSpec, ServerTarget, Template};
 
 /// Reads a text as some file of some program.
 fn load(file: &str, dialect: &str, text: &str) -> Document {
@@ -48,7 +48,8 @@ fn written(spec: &ServerSpec) -> String {
 
 fn address(spec: &ServerSpec) -> &Template {
     match &spec.link {
-        Link::Remote(endpoint) => &endpoint.url,
-        Link::Stdio(program) => program.command.as_ref().unwrap(),
+        ServerTarget::InProcess(_) => panic!("no file has one"),
+        ServerTarget::Remote(endpoint) => &endpoint.url,
+        ServerTarget::Stdio(program) => program.command.as_ref().unwrap(),
     }
 }

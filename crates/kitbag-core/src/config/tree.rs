@@ -1,8 +1,11 @@
 //! One located tree for JSON, JSONC, YAML and TOML, so that every dialect is read by the same code and
 //! every fault can point at its line.
 
+#[cfg(feature = "files")]
 mod json;
+#[cfg(feature = "files")]
 mod toml;
+#[cfg(feature = "files")]
 mod yaml;
 
 use std::fmt;
@@ -10,6 +13,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+#[cfg(feature = "files")]
 pub(super) use json::JSONC;
 
 use super::source::Source;
@@ -52,7 +56,7 @@ pub enum Tree {
     /// Values in order.
     List(Vec<Node>),
     /// Keys and values in order; a key may stand twice.
-    Map(Vec<Pair>),
+    Map(Vec<KeyValue>),
 }
 
 impl fmt::Debug for Tree {
@@ -71,7 +75,7 @@ impl fmt::Debug for Tree {
 
 /// A key and its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Pair {
+pub struct KeyValue {
     /// The key.
     pub key: String,
     /// Where the key stands.
@@ -120,10 +124,17 @@ pub fn parse(source: &Source<'_>, format: Format, limits: &Limits) -> Result<Nod
             Fault::error(FaultKind::TooLarge, message).at(source.place(Position::default())),
         ));
     }
+    #[cfg(feature = "files")]
     match format {
         Format::Json => json::parse(source, limits),
         Format::Yaml => yaml::parse(source, limits),
         Format::Toml => toml::parse(source, limits),
+    }
+    #[cfg(not(feature = "files"))]
+    {
+        let message =
+            format!("{} files cannot be read: built without the feature \"files\"", format.as_str());
+        Err(Box::new(Fault::error(FaultKind::Unsupported, message).at(source.place(Position::default()))))
     }
 }
 
@@ -163,7 +174,7 @@ impl Node {
     }
 
     /// The key and value under a key.
-    pub fn pair(&self, key: &str) -> Option<&Pair> {
+    pub fn pair(&self, key: &str) -> Option<&KeyValue> {
         self.map()?.iter().rev().find(|pair| pair.key == key)
     }
 
@@ -173,7 +184,7 @@ impl Node {
     }
 
     /// Its pairs, if it is a map.
-    pub fn map(&self) -> Option<&[Pair]> {
+    pub fn map(&self) -> Option<&[KeyValue]> {
         if let Tree::Map(pairs) = &self.tree { Some(pairs) } else { None }
     }
 

@@ -3,13 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::super::dialect::Quirk;
 use super::super::tree::Node;
 use super::Document;
 use crate::model::ToolFilter;
 use crate::names::LONGEST;
 
 pub(super) fn apply(document: &mut Document, root: &Node) {
-    if !matches!(document.dialect.id, "gemini" | "qwen" | "opencode" | "openai" | "plain") {
+    if !document.dialect.has(Quirk::GlobalSwitches) {
         return;
     }
     let all_off = root.at_path(&["mcp", "enabled"]).and_then(Node::bool) == Some(false);

@@ -1,10 +1,10 @@
 //! Where a file keeps its entries, as the reader found them: whoever changes one changes it there.
 
-use super::super::dialect::Shape;
+use super::super::dialect::ContainerShape;
 
 /// What holds entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ContainerKind {
     /// A map; the keys are the names.
     Map,
     /// A list; each entry has its name inside.
@@ -19,7 +19,7 @@ pub struct Container {
     /// The keys that lead to it from the root; none when it is the root.
     pub way: Vec<String>,
     /// How it holds them.
-    pub kind: Kind,
+    pub kind: ContainerKind,
     /// Whether the program whose file it is looks there; otherwise only Kitbag does.
     pub is_expected: bool,
 }
@@ -46,13 +46,13 @@ pub struct Layout {
     pub unread: Option<String>,
 }
 
-impl Shape {
+impl ContainerShape {
     /// How a container of this shape holds its entries.
-    pub(super) fn kind(self) -> Kind {
+    pub(super) fn kind(self) -> ContainerKind {
         match self {
-            Self::Map(_) | Self::Bare => Kind::Map,
-            Self::List(_) => Kind::List,
-            Self::Single => Kind::Single,
+            Self::Map(_) | Self::Bare => ContainerKind::Map,
+            Self::List(_) => ContainerKind::List,
+            Self::Single => ContainerKind::Single,
         }
     }
 }

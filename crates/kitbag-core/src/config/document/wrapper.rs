@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::super::dialect::{ALL, Dialect, Shape};
-use super::super::tree::{Node, Pair, Position, Tree};
+use super::super::dialect::{ALL, ContainerShape, Dialect, Quirk};
+use super::super::tree::{KeyValue, Node, Position, Tree};
 use super::{is_private, is_single};
 use crate::fault::{Fault, FaultKind};
 use crate::text::nearest;
@@ -12,8 +12,8 @@ use crate::text::nearest;
 const WRAPPERS: [&str; 6] = ["mcpServers", "servers", "context_servers", "mcp_servers", "extensions", "mcp"];
 
 /// What holds servers.
-pub(super) struct Container<'a> {
-    pub(super) shape: Shape,
+pub(super) struct Wrapper<'a> {
+    pub(super) shape: ContainerShape,
     /// The keys that lead to it.
     pub(super) way: Vec<String>,
     /// Whether the file's own program looks there.
@@ -23,14 +23,14 @@ pub(super) struct Container<'a> {
 
 /// The containers found, and complaints about the way they are wrapped.
 pub(super) struct Found<'a> {
-    pub(super) containers: Vec<Container<'a>>,
+    pub(super) containers: Vec<Wrapper<'a>>,
     pub(super) complaints: Vec<(Fault, Position)>,
 }
 
 /// Finds the servers: where the dialect keeps them, else where any other does, with a complaint.
 pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Option<&Path>) -> Found<'a> {
     let mut containers = by_shapes(dialect.shapes, root);
-    if dialect.id == "claude-code" {
+    if dialect.has(Quirk::Projects) {
         containers.extend(of_project(root, workspace));
     }
     if !containers.is_empty() {
@@ -38,11 +38,11 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
     }
     let mut containers = by_shapes(ALL[0].shapes, root);
     let wanted = wrapper_of(dialect.shapes);
-    if let Some(Container { shape, node, is_expected, .. }) = containers.first_mut() {
+    if let Some(Wrapper { shape, node, is_expected, .. }) = containers.first_mut() {
         *is_expected = false;
         let here =
             wrapper_of(&[*shape]).map_or_else(|| "the top of the file".to_owned(), |key| format!("{key:?}"));
-        let complaints = wanted.into_iter().filter(|_| dialect.id != ALL[0].id).map(|wanted| {
+        let complaints = wanted.into_iter().filter(|_| !dialect.is_fallback()).map(|wanted| {
             let message =
                 format!("{} reads servers under {wanted:?}, these stand under {here}", dialect.title);
             (Fault::warning(FaultKind::WrongWrapper, message).hint(format!("write {wanted:?}")), node.at)
@@ -52,14 +52,15 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
     if let Some((pair, near)) = misspelt(root) {
         let right = wanted.as_deref().unwrap_or(near);
         let fault =
-            Fault::warning(FaultKind::WrongWrapper, format!("nobody reads servers under {:?}", pair.key));
+            Fault::warning(FaultKind::WrongWrapper, format!("unknown key for servers: {:?}", pair.key));
         let complaints = vec![(fault.hint(format!("write {right:?}")), pair.at)];
         let way = vec![pair.key.clone()];
-        let container = Container { shape: Shape::Map(&[]), way, is_expected: false, node: &pair.value };
+        let container =
+            Wrapper { shape: ContainerShape::Map(&[]), way, is_expected: false, node: &pair.value };
         return Found { containers: vec![container], complaints };
     }
     // A host's settings file without servers is an ordinary thing; a file somebody named is not.
-    let complaints = (dialect.id == ALL[0].id).then(|| {
+    let complaints = dialect.is_fallback().then(|| {
         let fault = Fault::error(FaultKind::NoServers, "no servers found in this file");
         (
             fault.hint("servers stand under \"mcpServers\": {\"name\": {\"command\": …} or {\"url\": …}}"),
@@ -70,18 +71,19 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
 }
 
 /// Servers beside the ones found, under a key that this program does not look at.
-fn left_out(dialect: &Dialect, root: &Node, found: &[Container<'_>]) -> Vec<(Fault, Position)> {
+fn left_out(dialect: &Dialect, root: &Node, found: &[Wrapper<'_>]) -> Vec<(Fault, Position)> {
     let Some(wanted) = wrapper_of(dialect.shapes) else { return Vec::new() };
-    let taken = |pair: &Pair| {
+    let taken = |pair: &KeyValue| {
         found.iter().any(|container| std::ptr::eq(container.node, &pair.value))
             || pair.key == "mcp" && pair.value.get("servers").is_some()
     };
-    let wrong = |pair: &&Pair| {
+    let wrong = |pair: &&KeyValue| {
         !taken(pair)
             && looks_like_servers(&pair.value)
             && (WRAPPERS.contains(&pair.key.as_str()) || nearest(&pair.key, WRAPPERS).is_some())
     };
-    let whole = found.iter().any(|found| matches!(found.shape, Shape::Bare | Shape::Single));
+    let whole =
+        found.iter().any(|found| matches!(found.shape, ContainerShape::Bare | ContainerShape::Single));
     let pairs = root.map().filter(|_| !whole).unwrap_or_default();
     pairs
         .iter()
@@ -97,19 +99,21 @@ fn left_out(dialect: &Dialect, root: &Node, found: &[Container<'_>]) -> Vec<(Fau
 }
 
 /// The first shape that fits, in the order given.
-fn by_shapes<'a>(shapes: &[Shape], root: &'a Node) -> Vec<Container<'a>> {
-    let fits = |shape: &Shape| match shape {
-        Shape::Map(path) => root.at_path(path).filter(|node| !is_single(node) && is_container(node)),
-        Shape::List(path) => root.at_path(path).filter(|node| node.list().is_some()),
-        Shape::Single => Some(root).filter(|node| is_single(node)),
-        Shape::Bare => Some(root).filter(|node| holds_a_server(node)),
+fn by_shapes<'a>(shapes: &[ContainerShape], root: &'a Node) -> Vec<Wrapper<'a>> {
+    let fits = |shape: &ContainerShape| match shape {
+        ContainerShape::Map(path) => root.at_path(path).filter(|node| !is_single(node) && is_container(node)),
+        ContainerShape::List(path) => root.at_path(path).filter(|node| node.list().is_some()),
+        ContainerShape::Single => Some(root).filter(|node| is_single(node)),
+        ContainerShape::Bare => Some(root).filter(|node| holds_a_server(node)),
     };
-    let container = |shape: &Shape| {
+    let container = |shape: &ContainerShape| {
         let way = match shape {
-            Shape::Map(path) | Shape::List(path) => path.iter().map(|key| (*key).to_owned()).collect(),
-            Shape::Single | Shape::Bare => Vec::new(),
+            ContainerShape::Map(path) | ContainerShape::List(path) => {
+                path.iter().map(|key| (*key).to_owned()).collect()
+            }
+            ContainerShape::Single | ContainerShape::Bare => Vec::new(),
         };
-        Some(Container { shape: *shape, way, is_expected: true, node: fits(shape)? })
+        Some(Wrapper { shape: *shape, way, is_expected: true, node: fits(shape)? })
     };
     shapes.iter().find_map(container).into_iter().collect()
 }
@@ -134,15 +138,15 @@ fn looks_like_servers(node: &Node) -> bool {
 }
 
 /// Claude Code keeps servers of single folders in its one file; they count only there.
-fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<Container<'a>> {
+fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<Wrapper<'a>> {
     let way = ["projects", workspace?.to_str()?, "mcpServers"];
     let node = root.at_path(&way).filter(|node| node.map().is_some())?;
     let way = way.map(str::to_owned).to_vec();
-    Some(Container { shape: Shape::Map(&[]), way, is_expected: true, node })
+    Some(Wrapper { shape: ContainerShape::Map(&[]), way, is_expected: true, node })
 }
 
-fn misspelt(root: &Node) -> Option<(&Pair, &'static str)> {
-    let is_map = |pair: &&Pair| pair.value.map().is_some();
+fn misspelt(root: &Node) -> Option<(&KeyValue, &'static str)> {
+    let is_map = |pair: &&KeyValue| pair.value.map().is_some();
     root.map()?.iter().filter(is_map).find_map(|pair| {
         let near = nearest(&pair.key, WRAPPERS)?;
         // Of two with one key the later counts, as everywhere.
@@ -151,9 +155,9 @@ fn misspelt(root: &Node) -> Option<(&Pair, &'static str)> {
     })
 }
 
-fn wrapper_of(shapes: &[Shape]) -> Option<String> {
+fn wrapper_of(shapes: &[ContainerShape]) -> Option<String> {
     shapes.iter().find_map(|shape| match shape {
-        Shape::Map(path) | Shape::List(path) if !path.is_empty() => Some(path.join(".")),
+        ContainerShape::Map(path) | ContainerShape::List(path) if !path.is_empty() => Some(path.join(".")),
         _ => None,
     })
 }

@@ -6,7 +6,8 @@ use serde_json::json;
 use super::*;
 
 /// A container that no file has.
-pub(super) static NOWHERE: Container = Container { way: Vec::new(), kind: Kind::Single, is_expected: false };
+pub(super) static NOWHERE: Container =
+    Container { way: Vec::new(), kind: ContainerKind::Single, is_expected: false };
 
 /// What is compared of the entries that were not to change.
 #[derive(PartialEq)]
@@ -39,35 +40,35 @@ impl Editing<'_> {
         before: Read<'_>,
         edited: &Edited,
         name: &str,
-        change: Change<'_>,
+        change: EntryChange<'_>,
     ) -> Result<(), EditError> {
         let after = match edited {
             Edited::Text(text) => text,
             // A file may only go when nothing else stands in it.
             Edited::Gone => return compare(before, ("", &self.locate("")), &[name]),
         };
-        let names: &[&str] = if let Change::Rename(new) = change { &[name, new] } else { &[name] };
+        let names: &[&str] = if let EntryChange::Rename(new) = change { &[name, new] } else { &[name] };
         let read_back = self.locate(after);
         compare(before, (after, &read_back), names)?;
         let no_effect = |wanted: &'static str| Err(EditError::NoEffect { name: name.to_owned(), wanted });
         let document = &read_back.0;
         let is = meaning(document, name);
         match change {
-            Change::Remove if is != Meaning::Absent => no_effect("gone"),
-            Change::Switch(on) => match is {
+            EntryChange::Remove if is != Meaning::Absent => no_effect("gone"),
+            EntryChange::Switch(on) => match is {
                 Meaning::Server(spec) if spec.enabled == on => Ok(()),
                 Meaning::Toggle(enabled) if enabled == on => Ok(()),
                 Meaning::Unusable => Err(EditError::Unusable(name.to_owned())),
                 _ => no_effect(if on { "switched on" } else { "switched off" }),
             },
-            Change::Rename(new) => {
+            EntryChange::Rename(new) => {
                 let was = meaning(&before.1.0, name);
                 if is == Meaning::Absent && same_but_name(&was, &meaning(document, new)) {
                     return Ok(());
                 }
                 no_effect("the same server under its new name")
             }
-            Change::Set { entry, words } => {
+            EntryChange::Set { entry, words } => {
                 let wanted = words.map(|words| {
                     let alone = json!({ "mcpServers": { name: entry } }).to_string();
                     let reading = Reading { dialect: Some(words), ..self.reading };
@@ -79,7 +80,7 @@ impl Editing<'_> {
                 }
                 no_effect("read as it was written")
             }
-            Change::Remove => Ok(()),
+            EntryChange::Remove => Ok(()),
         }
     }
 }
@@ -163,7 +164,7 @@ fn same_but_name(was: &Meaning, is: &Meaning) -> bool {
 fn bare(spec: &ServerSpec) -> ServerSpec {
     let mut spec = spec.clone();
     spec.places.clear();
-    spec.origin.place = crate::fault::Place::file(Path::new(""));
+    spec.origin.place = crate::fault::SourceLocation::file(Path::new(""));
     spec.origin.dialect = "";
     spec
 }

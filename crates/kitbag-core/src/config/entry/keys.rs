@@ -1,6 +1,6 @@
 //! Every key some program uses for the same thing.
 
-use super::Unit;
+use super::TimeUnit;
 
 /// What a key means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(super) enum Span {
     Seconds,
 }
 
-impl From<Span> for Unit {
+impl From<Span> for TimeUnit {
     fn from(span: Span) -> Self {
         match span {
             Span::Millis => Self::Millis,

@@ -3,12 +3,12 @@
 
 use url::Url;
 
-use super::super::dialect::BareUrl;
-use super::super::tree::{Node, Pair, Position, Tree};
+use super::super::dialect::{BareUrl, Quirk};
+use super::super::tree::{KeyValue, Node, Position, Tree};
 use super::keys::Field;
 use super::{Context, Fields, auth, values};
 use crate::fault::{Fault, FaultKind};
-use crate::model::{Endpoint, Link, Program, Template, Transport};
+use crate::model::{Endpoint, Program, ServerTarget, Template, Transport};
 use crate::text::nearest;
 
 /// What the entry says about its transport.
@@ -22,27 +22,27 @@ enum Said {
 
 const WORDS: [&str; 7] = ["stdio", "http", "sse", "streamable-http", "local", "remote", "websocket"];
 
-pub(super) fn read(context: &mut Context<'_>, fields: &Fields<'_>, at: Position) -> Option<Link> {
+pub(super) fn read(context: &mut Context<'_>, fields: &Fields<'_>, at: Position) -> Option<ServerTarget> {
     let said = said(context, fields)?;
     let command = fields.get(Field::Command).or_else(|| fields.get(Field::Script));
     let url = fields.get(Field::HttpUrl).or_else(|| fields.get(Field::Url));
     match (said, command, url) {
         (Said::Elsewhere, ..) => None,
-        (Said::Stdio | Said::Nothing, Some(_), None) => program(context, fields).map(Link::Stdio),
+        (Said::Stdio | Said::Nothing, Some(_), None) => program(context, fields).map(ServerTarget::Stdio),
         (Said::Stdio, Some(_), Some(url)) => {
             ignored(context, url, "stdio");
-            program(context, fields).map(Link::Stdio)
+            program(context, fields).map(ServerTarget::Stdio)
         }
         (Said::Remote(transport), None, Some(url)) => {
-            endpoint(context, fields, url, transport).map(Link::Remote)
+            endpoint(context, fields, url, transport).map(ServerTarget::Remote)
         }
         (Said::Remote(transport), Some(command), Some(url)) => {
             ignored(context, command, transport.as_str());
-            endpoint(context, fields, url, transport).map(Link::Remote)
+            endpoint(context, fields, url, transport).map(ServerTarget::Remote)
         }
         (Said::Nothing, None, Some(url)) => {
             let transport = bare(context, url);
-            endpoint(context, fields, url, transport).map(Link::Remote)
+            endpoint(context, fields, url, transport).map(ServerTarget::Remote)
         }
         (Said::Nothing, Some(_), Some(url)) => {
             let fault = Fault::error(FaultKind::Conflict, "has both a command and a url");
@@ -92,7 +92,7 @@ fn said(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Said> {
 }
 
 /// A url without a transport: the key or the dialect may still say which.
-fn bare(context: &Context<'_>, url: &Pair) -> Transport {
+fn bare(context: &Context<'_>, url: &KeyValue) -> Transport {
     match (url.key.as_str(), context.dialect.bare_url) {
         ("httpUrl", _) | (_, BareUrl::Http) => Transport::Http,
         ("ws_url", _) => Transport::Http,
@@ -128,7 +128,7 @@ fn program(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Program> {
 }
 
 /// A text, a list of program and arguments, or Zed's older map of path, args and env.
-fn command(context: &mut Context<'_>, pair: &Pair, program: &mut Program) -> Option<()> {
+fn command(context: &mut Context<'_>, pair: &KeyValue, program: &mut Program) -> Option<()> {
     context.remember("command", pair.at);
     match &pair.value.tree {
         Tree::Text(text) if text.trim().is_empty() => {
@@ -138,7 +138,7 @@ fn command(context: &mut Context<'_>, pair: &Pair, program: &mut Program) -> Opt
             );
             return None;
         }
-        Tree::Text(text) if context.dialect.id == "vibe" && text.contains(' ') => {
+        Tree::Text(text) if context.dialect.has(Quirk::SplitCommand) && text.contains(' ') => {
             let words = text
                 .split_whitespace()
                 .map(|word| super::super::interpolate::template(word, context.dialect));
@@ -193,7 +193,7 @@ fn looks_like_a_line(text: &str) -> bool {
     })
 }
 
-fn args(context: &mut Context<'_>, pair: &Pair, program: &mut Program) {
+fn args(context: &mut Context<'_>, pair: &KeyValue, program: &mut Program) {
     context.remember("args", pair.at);
     match &pair.value.tree {
         Tree::Null => {}
@@ -221,7 +221,7 @@ fn args(context: &mut Context<'_>, pair: &Pair, program: &mut Program) {
 fn endpoint(
     context: &mut Context<'_>,
     fields: &Fields<'_>,
-    url: &Pair,
+    url: &KeyValue,
     transport: Transport,
 ) -> Option<Endpoint> {
     let address = values::one(context, url, "url");
@@ -248,7 +248,7 @@ fn endpoint(
 }
 
 /// Only what no reference could mend is a fault here; whether the address answers shows when connecting.
-fn check_url(context: &mut Context<'_>, pair: &Pair, address: &Template) {
+fn check_url(context: &mut Context<'_>, pair: &KeyValue, address: &Template) {
     if !address.is_literal() {
         return;
     }
@@ -280,19 +280,19 @@ fn check_url(context: &mut Context<'_>, pair: &Pair, address: &Template) {
     context.say(fault.hint(hint), pair.value.at);
 }
 
-fn ignored(context: &mut Context<'_>, pair: &Pair, transport: &str) {
+fn ignored(context: &mut Context<'_>, pair: &KeyValue, transport: &str) {
     let message = format!("{:?} is not used: the transport is {transport}", pair.key);
     context.say(Fault::warning(FaultKind::Conflict, message).hint("remove one of the two"), pair.at);
 }
 
-fn missing(context: &mut Context<'_>, at: Position, key: &str, transport: &str) -> Option<Link> {
+fn missing(context: &mut Context<'_>, at: Position, key: &str, transport: &str) -> Option<ServerTarget> {
     let fault = Fault::error(FaultKind::MissingField, format!("transport {transport} needs a {key:?}"));
     context.say(fault.hint(format!("add {key:?}")), at);
     None
 }
 
-fn neither(context: &mut Context<'_>, fields: &Fields<'_>, at: Position) -> Option<Link> {
-    if context.dialect.id == "zed"
+fn neither(context: &mut Context<'_>, fields: &Fields<'_>, at: Position) -> Option<ServerTarget> {
+    if context.dialect.has(Quirk::Extensions)
         && fields.0.iter().any(|(_, pair)| matches!(pair.key.as_str(), "settings" | "source"))
     {
         context.say(

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::super::interpolate::{stray_reference, template};
-use super::super::tree::{Node, Pair, Tree};
+use super::super::tree::{KeyValue, Node, Tree};
 use super::keys::Field;
 use super::{Context, Fields};
 use crate::fault::{Fault, FaultKind};
@@ -85,7 +85,7 @@ pub(super) fn count(
 }
 
 /// A list of names; one name alone is a list of one.
-pub(super) fn list(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> Vec<String> {
+pub(super) fn list(context: &mut Context<'_>, pair: &KeyValue, key: &'static str) -> Vec<String> {
     context.remember(key, pair.at);
     match &pair.value.tree {
         Tree::Null => Vec::new(),
@@ -96,7 +96,7 @@ pub(super) fn list(context: &mut Context<'_>, pair: &Pair, key: &'static str) ->
 }
 
 /// A list in which everything must be a name: one that is left out could let through what was to be kept away.
-pub(super) fn names(context: &mut Context<'_>, pair: &Pair) -> Vec<String> {
+pub(super) fn names(context: &mut Context<'_>, pair: &KeyValue) -> Vec<String> {
     let nodes = pair.value.list().unwrap_or_default();
     if pair.value.list().is_none() {
         context.wrong_type(pair, "a list of strings");
@@ -130,7 +130,7 @@ pub(super) fn templated(context: &mut Context<'_>, node: &Node) -> Option<Templa
 }
 
 /// A single text with references under a key.
-pub(super) fn one(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> Option<Template> {
+pub(super) fn one(context: &mut Context<'_>, pair: &KeyValue, key: &'static str) -> Option<Template> {
     context.remember(key, pair.at);
     if matches!(pair.value.tree, Tree::Null) {
         return None;
@@ -143,7 +143,7 @@ pub(super) fn one(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> 
 }
 
 /// A map of names to texts with references; null leaves a name out.
-pub(super) fn map(context: &mut Context<'_>, pair: &Pair, key: &'static str) -> Vec<(String, Template)> {
+pub(super) fn map(context: &mut Context<'_>, pair: &KeyValue, key: &'static str) -> Vec<(String, Template)> {
     context.remember(key, pair.at);
     let Some(pairs) = pair.value.map() else {
         if !matches!(pair.value.tree, Tree::Null) {

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use super::super::dialect::Unit;
-use super::super::tree::{Node, Pair, Tree};
+use super::super::dialect::TimeUnit;
+use super::super::tree::{KeyValue, Node, Tree};
 use super::keys::{Field, Span};
 use super::{Context, Fields, unit_word};
 use crate::fault::{Fault, FaultKind};
@@ -22,7 +22,7 @@ pub(super) fn call(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<Dur
     }
     let pair = fields.get(Field::Timeout)?;
     match pair.value.pair("request") {
-        Some(inner) => duration(context, inner, Unit::Millis, "call_timeout"),
+        Some(inner) => duration(context, inner, TimeUnit::Millis, "call_timeout"),
         None if pair.value.map().is_some() => None,
         None => duration(context, pair, context.dialect.timeout, "call_timeout"),
     }
@@ -35,10 +35,15 @@ pub(super) fn connect(context: &mut Context<'_>, fields: &Fields<'_>) -> Option<
         }
     }
     let inner = fields.get(Field::Timeout)?.value.pair("startup")?;
-    duration(context, inner, Unit::Millis, "connect_timeout")
+    duration(context, inner, TimeUnit::Millis, "connect_timeout")
 }
 
-fn duration(context: &mut Context<'_>, pair: &Pair, unit: Unit, key: &'static str) -> Option<Duration> {
+fn duration(
+    context: &mut Context<'_>,
+    pair: &KeyValue,
+    unit: TimeUnit,
+    key: &'static str,
+) -> Option<Duration> {
     context.remember(key, pair.at);
     let Some(number) = number(context, pair) else {
         return spelt(&pair.value);
@@ -49,10 +54,10 @@ fn duration(context: &mut Context<'_>, pair: &Pair, unit: Unit, key: &'static st
         return None;
     }
     let seconds = match unit {
-        Unit::Millis => number / 1000.0,
-        Unit::Seconds => number,
-        Unit::Guess if 1000.0 <= number => number / 1000.0,
-        Unit::Guess => number,
+        TimeUnit::Millis => number / 1000.0,
+        TimeUnit::Seconds => number,
+        TimeUnit::Guess if 1000.0 <= number => number / 1000.0,
+        TimeUnit::Guess => number,
     };
     remark(context, pair, unit, number);
     if number == 0.0 {
@@ -62,10 +67,10 @@ fn duration(context: &mut Context<'_>, pair: &Pair, unit: Unit, key: &'static st
 }
 
 /// Says what the number was taken for, where that may not be what was meant.
-fn remark(context: &mut Context<'_>, pair: &Pair, unit: Unit, number: f64) {
+fn remark(context: &mut Context<'_>, pair: &KeyValue, unit: TimeUnit, number: f64) {
     let title = context.dialect.title;
     let fault = match unit {
-        Unit::Seconds if DOUBTFUL < number => {
+        TimeUnit::Seconds if DOUBTFUL < number => {
             let hours = number / 3600.0;
             Fault::warning(
                 FaultKind::Timeout,
@@ -73,13 +78,13 @@ fn remark(context: &mut Context<'_>, pair: &Pair, unit: Unit, number: f64) {
             )
             .hint(format!("write {} if milliseconds were meant", number / 1000.0))
         }
-        Unit::Millis if 0.0 < number && number < 1000.0 => Fault::warning(
+        TimeUnit::Millis if 0.0 < number && number < 1000.0 => Fault::warning(
             FaultKind::Timeout,
             format!("{:?} counts milliseconds here: {number} is less than a second", pair.key),
         )
         .hint(format!("write {} if seconds were meant", number * 1000.0)),
-        Unit::Guess if 0.0 < number => {
-            let taken = if 1000.0 <= number { Unit::Millis } else { Unit::Seconds };
+        TimeUnit::Guess if 0.0 < number => {
+            let taken = if 1000.0 <= number { TimeUnit::Millis } else { TimeUnit::Seconds };
             Fault::note(
                 FaultKind::Timeout,
                 format!("{title} gives {:?} no unit: {number} is taken as {}", pair.key, unit_word(taken)),
@@ -91,7 +96,7 @@ fn remark(context: &mut Context<'_>, pair: &Pair, unit: Unit, number: f64) {
 }
 
 /// A number, also when it stands in quotes, with a remark.
-fn number(context: &mut Context<'_>, pair: &Pair) -> Option<f64> {
+fn number(context: &mut Context<'_>, pair: &KeyValue) -> Option<f64> {
     match &pair.value.tree {
         Tree::Number(_) => pair.value.number(),
         Tree::Text(text) if spelt(&pair.value).is_none() => {

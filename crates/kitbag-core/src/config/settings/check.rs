@@ -1,7 +1,7 @@
 //! Whether a tree fits the table of keys.
 
 use super::super::source::Source;
-use super::super::tree::{Node, Pair};
+use super::super::tree::{KeyValue, Node};
 use super::keys::{self, Key, ROOT, Shape};
 use super::units::{bound, duration};
 use crate::fault::{Fault, FaultKind};
@@ -32,6 +32,7 @@ impl Checker<'_> {
             Shape::Bool => self.expect(name, node, fits, "true or false"),
             Shape::Count => self.expect(name, node, fits, "a whole number"),
             Shape::Texts => self.expect(name, node, fits, "a list of strings"),
+            Shape::Variables => self.expect(name, node, fits, "a list of names or \"all\""),
             Shape::Duration => self.expect(name, node, fits, "a time such as \"5s\" or \"500ms\""),
             Shape::OneOf(words) => self.one_of(name, node, words),
             Shape::Hosts => self.hosts(name, node),
@@ -102,7 +103,7 @@ impl Checker<'_> {
     }
 
     /// The first of `keys` that is a slip away is what was probably meant.
-    fn unknown(&mut self, table: &str, pair: &Pair, keys: &[&'static str]) {
+    fn unknown(&mut self, table: &str, pair: &KeyValue, keys: &[&'static str]) {
         if self.most <= self.faults.len() {
             return;
         }
@@ -141,6 +142,7 @@ pub(super) fn fits(shape: &Shape, node: &Node) -> bool {
         Shape::Count => node.number().is_some_and(is_count),
         Shape::Duration => node.text().and_then(duration).is_some(),
         Shape::Texts | Shape::Hosts => are_texts(node),
+        Shape::Variables => node.text() == Some("all") || are_texts(node),
         Shape::OneOf(words) => node.text().is_some_and(|word| words.contains(&word)),
         Shape::Limits | Shape::Table(_) | Shape::Named(_) => node.map().is_some(),
         Shape::List(_) => node.list().is_some(),

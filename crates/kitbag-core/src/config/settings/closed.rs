@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::super::source::Source;
-use super::super::tree::{Node, Pair, Position};
+use super::super::tree::{KeyValue, Node, Position};
 use super::check::fits;
 use super::keys::{self, AGENT, ARG, GROUP, Key, ROOT, Role, SERVER, TOOL};
 
@@ -32,7 +32,7 @@ pub(super) struct Misspelt<'a> {
 impl<'a> Restrictions<'a> {
     pub(super) fn new(source: &'a Source<'a>, root: &'a Node) -> Self {
         let mut new = Self { source, root, misspelt: Vec::new(), misplaced: Vec::new() };
-        let unknown = |pair: &&Pair| ROOT.iter().all(|key| key.name != pair.key);
+        let unknown = |pair: &&KeyValue| ROOT.iter().all(|key| key.name != pair.key);
         // Once: a file may have very many unknown keys.
         for pair in root.map().unwrap_or_default().iter().filter(unknown) {
             match keys::near(&pair.key, ROOT) {
@@ -48,7 +48,7 @@ impl<'a> Restrictions<'a> {
     }
 
     /// A restriction above the heading of its entry could have been meant for any of them.
-    fn misplace(&mut self, pair: &Pair) {
+    fn misplace(&mut self, pair: &KeyValue) {
         for section in sections_of(&pair.key) {
             if self.misplaced.iter().all(|(known, _)| *known != section) {
                 let what =
@@ -68,7 +68,7 @@ impl<'a> Restrictions<'a> {
         pairs.iter().find_map(|pair| self.in_pair(title, keys, pair))
     }
 
-    fn in_pair(&self, title: &str, keys: &'static [Key], pair: &Pair) -> Option<String> {
+    fn in_pair(&self, title: &str, keys: &'static [Key], pair: &KeyValue) -> Option<String> {
         match keys.iter().find(|key| key.name == pair.key) {
             Some(key) if key.role == Role::Restricts && !fits(&key.shape, &pair.value) => {
                 Some(self.because(&format!("{:?} in {title} cannot be read", key.name), pair.value.at))
@@ -108,7 +108,7 @@ impl<'a> Restrictions<'a> {
         &self,
         section: &str,
         entries: &mut Vec<(String, T)>,
-        empty: impl Fn(&Pair) -> T,
+        empty: impl Fn(&KeyValue) -> T,
     ) {
         if self.misspelt(section).next().is_none() {
             return;

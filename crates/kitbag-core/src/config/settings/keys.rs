@@ -13,6 +13,8 @@ pub(super) enum Shape {
     Count,
     Duration,
     Texts,
+    /// Names of variables, or the word `all`.
+    Variables,
     OneOf(&'static [&'static str]),
     /// Names of programs whose files can be read.
     Hosts,
@@ -127,6 +129,11 @@ pub(super) const SERVER: &[Key] = &[
     key("concurrency", Shape::Count, "calls in flight at once"),
     key("timeout", Shape::Duration, "until a call is answered"),
     key("connect_timeout", Shape::Duration, "until it is connected"),
+    key(
+        "env_pass",
+        Shape::Variables,
+        "variables of Kitbag's own environment that its program gets, by name, or \"all\"",
+    ),
     strictest("per_user", Shape::Bool, "whether each user has a connection of their own"),
     strictest(
         "mask_results",

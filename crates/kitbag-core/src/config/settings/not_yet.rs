@@ -2,7 +2,7 @@
 //! kept, so each one that is used is a fault, and one that restricts refuses instead.
 
 use super::super::source::Source;
-use super::super::tree::{Node, Pair};
+use super::super::tree::{KeyValue, Node};
 use super::closed::title;
 use crate::fault::{Fault, FaultKind, Severity};
 
@@ -79,7 +79,7 @@ pub(super) fn faults(source: &Source<'_>, root: &Node, most: usize) -> Vec<Fault
     faults.take(most).collect()
 }
 
-fn fault(row: &NotYet, table: &str, pair: &Pair) -> Option<Fault> {
+fn fault(row: &NotYet, table: &str, pair: &KeyValue) -> Option<Fault> {
     let what = match (row.values, table) {
         ([], "[]") => title(&[&pair.key]),
         ([], _) => format!("{:?} in {table}", pair.key),
@@ -103,10 +103,10 @@ fn find<'n>(
     path: &[&str],
     above: &mut Vec<&'n str>,
     most: usize,
-    found: &mut Vec<(String, &'n Pair)>,
+    found: &mut Vec<(String, &'n KeyValue)>,
 ) {
     let Some((first, rest)) = path.split_first() else { return };
-    let fits = |pair: &&'n Pair| *first == "*" || *first == pair.key;
+    let fits = |pair: &&'n KeyValue| *first == "*" || *first == pair.key;
     for pair in node.map().unwrap_or_default().iter().filter(fits) {
         if most <= found.len() {
             return;

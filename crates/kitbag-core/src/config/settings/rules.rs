@@ -6,9 +6,9 @@ use super::super::tree::Node;
 use super::check::{fits, is_count};
 use super::closed::{Closes, Restrictions, title};
 use super::keys::{AGENT, ARG, SERVER, Shape, TOOL};
-use super::{Sited, duration};
-use crate::model::{AgentRules, ArgRules, Clash, Mode, Overrides, ServerRules, ToolRules};
-use crate::names::Form;
+use super::{Located, duration};
+use crate::model::{AgentRules, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules};
+use crate::names::NameForm;
 
 /// What is said about one server.
 pub(super) fn overrides(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> Overrides {
@@ -26,12 +26,22 @@ pub(super) fn overrides(restrictions: &Restrictions<'_>, path: &[&str], node: &N
         concurrency: concurrency.map(|number| number as u32),
         call: time("timeout"),
         connect: time("connect_timeout"),
+        env_pass: node.get("env_pass").and_then(env_pass),
         per_user: or_strictest("per_user", true),
         mask_results: or_strictest("mask_results", true),
         include: node.get("include").and_then(Node::list).map(|_| only(node, "include")),
         exclude: list("exclude"),
         rules: server(restrictions, path, node),
     }
+}
+
+/// Variables to pass on; what is not a list or `all` is nothing.
+fn env_pass(node: &Node) -> Option<EnvPass> {
+    if node.text() == Some("all") {
+        return Some(EnvPass::All);
+    }
+    let names = node.list()?.iter().filter_map(Node::text);
+    Some(EnvPass::Names(names.map(str::to_owned).collect()))
 }
 
 fn server(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> ServerRules {
@@ -55,7 +65,7 @@ fn server(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> Server
     }
 }
 
-impl Closes for Sited<Overrides> {
+impl Closes for Located<Overrides> {
     fn close(&mut self, reason: String) {
         self.value.rules.closed.get_or_insert(reason);
     }
@@ -91,8 +101,8 @@ pub(super) fn mode(root: &Node, path: &[&str]) -> Option<Mode> {
 }
 
 /// A form of names.
-pub(super) fn form(root: &Node, path: &[&str]) -> Option<Form> {
-    Form::parse(root.at_path(path)?.text()?)
+pub(super) fn form(root: &Node, path: &[&str]) -> Option<NameForm> {
+    NameForm::parse(root.at_path(path)?.text()?)
 }
 
 fn tool(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> ToolRules {

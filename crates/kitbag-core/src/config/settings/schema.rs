@@ -23,6 +23,9 @@ fn of(path: &str, shape: &Shape) -> Value {
         Shape::Count => json!({"type": "integer", "minimum": 0}),
         Shape::Duration => json!({"type": "string", "pattern": r"^[0-9.]+ *(ms|s|m|min|h)$"}),
         Shape::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Shape::Variables => {
+            json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"const": "all"}]})
+        }
         Shape::OneOf(words) => json!({"type": "string", "enum": words}),
         Shape::Hosts => {
             json!({"type": "array", "items": {"type": "string", "enum": keys::hosts().collect::<Vec<_>>()}})

@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::model::Bound;
+use crate::model::LimitValue;
 use crate::text::nearest;
 
 mod closed;
@@ -183,16 +183,16 @@ fn durations_and_sizes() {
 fn every_limit_can_be_set_by_its_name() {
     for row in Limits::default().rows() {
         let (text, bound) = match row.bound {
-            Bound::Items(_) => ("7", Bound::Items(7)),
-            Bound::Bytes(_) => ("\"7KiB\"", Bound::Bytes(7 << 10)),
-            Bound::Time(_) => ("\"7ms\"", Bound::Time(Duration::from_millis(7))),
+            LimitValue::Items(_) => ("7", LimitValue::Items(7)),
+            LimitValue::Bytes(_) => ("\"7KiB\"", LimitValue::Bytes(7 << 10)),
+            LimitValue::Time(_) => ("\"7ms\"", LimitValue::Time(Duration::from_millis(7))),
         };
         let (settings, faults) = settings(&format!("[limits]\n{} = {text}", row.name));
         let mut want = Limits::default();
         assert!(want.set(row.name, bound) && faults.is_empty(), "{faults:?}");
         assert_eq!(settings.limits, want);
     }
-    assert!(!Limits::default().set("nothing", Bound::Items(1)));
+    assert!(!Limits::default().set("nothing", LimitValue::Items(1)));
 }
 
 /// The part of JSON Schema that ours uses, patterns apart.

@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use super::super::tree::Node;
-use crate::model::Bound;
+use crate::model::LimitValue;
 
 /// A bound: a time, a size, or a number from 1.
-pub(super) fn bound(node: &Node) -> Option<Bound> {
-    let time = node.text().and_then(duration).filter(|time| !time.is_zero()).map(Bound::Time);
-    let bytes = || node.text().and_then(size).filter(|size| 0 < *size).map(Bound::Bytes);
+pub(super) fn bound(node: &Node) -> Option<LimitValue> {
+    let time = node.text().and_then(duration).filter(|time| !time.is_zero()).map(LimitValue::Time);
+    let bytes = || node.text().and_then(size).filter(|size| 0 < *size).map(LimitValue::Bytes);
     let items = || {
         node.number()
             .filter(|number| 1.0 <= *number && number.fract() == 0.0 && *number < 1e15)
-            .map(|number| Bound::Items(number as usize))
+            .map(|number| LimitValue::Items(number as usize))
     };
     time.or_else(bytes).or_else(items)
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::{load, one, said, spec, written};
-use crate::config::dialect::{ALL, BareUrl, Unit};
+use crate::config::dialect::{ALL, BareUrl, TimeUnit};
 use crate::model::Transport;
 
 #[test]
@@ -130,13 +130,13 @@ fn timeouts_by_dialect() {
         };
         let wait = |number| spec(dialect.id, &text(number)).waits.call.unwrap();
         let (small, large) = match dialect.timeout {
-            Unit::Millis => (Duration::from_millis(60), Duration::from_secs(2)),
-            Unit::Seconds => (Duration::from_secs(60), Duration::from_secs(2000)),
-            Unit::Guess => (Duration::from_secs(60), Duration::from_secs(2)),
+            TimeUnit::Millis => (Duration::from_millis(60), Duration::from_secs(2)),
+            TimeUnit::Seconds => (Duration::from_secs(60), Duration::from_secs(2000)),
+            TimeUnit::Guess => (Duration::from_secs(60), Duration::from_secs(2)),
         };
         assert_eq!((wait(60), wait(2000)), (small, large), "{}", dialect.id);
         let remarks = said(&one(dialect.id, &text(60)));
-        assert_eq!(remarks.is_empty(), dialect.timeout == Unit::Seconds, "{}: {remarks:?}", dialect.id);
+        assert_eq!(remarks.is_empty(), dialect.timeout == TimeUnit::Seconds, "{}: {remarks:?}", dialect.id);
     }
 }
 
@@ -268,14 +268,14 @@ fn an_input_is_kept_by_those_who_ask_for_it() {
 
 /// An entry in the shape a program writes; the entry carries its name where the shape wants it inside.
 fn document_of(dialect: &str, entry: &str) -> String {
-    use crate::config::dialect::{Dialect, Shape};
+    use crate::config::dialect::{ContainerShape, Dialect};
     let under = |path: &[&str], inner: String| {
         path.iter().rev().fold(inner, |inner, key| format!(r#"{{"{key}": {inner}}}"#))
     };
     match Dialect::by_id(dialect).unwrap().shapes[0] {
-        Shape::Map(path) => under(path, format!(r#"{{"a": {entry}}}"#)),
-        Shape::List(path) => under(path, format!("[{entry}]")),
-        Shape::Bare => format!(r#"{{"a": {entry}}}"#),
-        Shape::Single => entry.to_owned(),
+        ContainerShape::Map(path) => under(path, format!(r#"{{"a": {entry}}}"#)),
+        ContainerShape::List(path) => under(path, format!("[{entry}]")),
+        ContainerShape::Bare => format!(r#"{{"a": {entry}}}"#),
+        ContainerShape::Single => entry.to_owned(),
     }
 }

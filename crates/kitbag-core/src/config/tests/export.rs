@@ -1,91 +1,184 @@
-use super::{load, spec};
-use crate::config::Dialect;
-use crate::config::export::{Secrets, Target, endpoint, servers};
-use crate::model::ServerSpec;
+use std::collections::BTreeMap;
 
-fn reader(target: Target) -> &'static str {
-    match target {
-        Target::Claude => "claude-code",
-        Target::Cursor => "cursor",
-        Target::Qwen => "qwen",
-        Target::LmStudio => "lmstudio",
-        Target::OpenAi => "openai",
-    }
+use super::load;
+use crate::config::export::{ExportSecrets, ExportTarget, endpoint, servers};
+use crate::model::{Auth, ServerSpec, ServerTarget, Template, Transport};
+use crate::names::ServerName;
+
+fn specs(text: &str) -> Vec<ServerSpec> {
+    load("x.json", "kitbag", text).servers.into_iter().map(|loaded| loaded.spec.unwrap()).collect()
 }
 
 fn examples() -> Vec<ServerSpec> {
-    let text = r#"{"mcpServers": {
+    specs(
+        r#"{"mcpServers": {
         "fs": {"command": "npx", "args": ["-y", "fs", "${HOME}/x"], "env": {"K": "${KEY}", "L": "lit"}, "cwd": "${workspaceFolder}"},
         "web": {"type": "http", "url": "https://h.example/mcp?q=${Q}", "headers": {"X-Key": "Bearer ${KEY}"}},
         "old": {"type": "sse", "url": "https://h.example/sse"},
-        "any": {"url": "https://h.example/any"}}}"#;
-    load("x.json", "plain", text).servers.into_iter().map(|loaded| loaded.spec.unwrap()).collect()
+        "any": {"url": "https://h.example/any"}}}"#,
+    )
+}
+
+/// Servers that use a thing each, and one that uses all.
+fn telling() -> Vec<ServerSpec> {
+    specs(
+        r#"{"mcpServers": {
+        "plain": {"command": "npx", "args": ["-y", "it's \"x\" \\ ü"], "env": {"L": "lit\nline"}},
+        "same": {"command": "npx", "env": {"KEY": "${KEY}"}},
+        "other": {"command": "npx", "env": {"KEY": "${OTHER}"}},
+        "passed": {"command": "npx", "env_vars": ["KEY"]},
+        "default": {"command": "npx", "args": ["${KEY:-d}"]},
+        "cwd": {"command": "npx", "cwd": "/srv"},
+        "folder": {"command": "npx", "args": ["${workspaceFolder}/x"]},
+        "file": {"command": "npx", "envFile": "/srv/.env"},
+        "asked": {"command": "npx", "args": ["${input:token}"]},
+        "off": {"command": "npx", "enabled": false},
+        "include": {"command": "npx", "include": ["read", "list"]},
+        "exclude": {"command": "npx", "exclude": ["delete"]},
+        "pattern": {"command": "npx", "exclude": ["delete_*"]},
+        "call": {"command": "npx", "timeout": 90},
+        "short": {"command": "npx", "timeout": 1.5},
+        "start": {"command": "npx", "connect_timeout": 20},
+        "required": {"command": "npx", "required": true},
+        "told": {"command": "npx", "description": "A program"},
+        "http": {"type": "http", "url": "https://h.example/mcp"},
+        "sse": {"type": "sse", "url": "https://h.example/events"},
+        "any": {"url": "https://h.example/any"},
+        "literal": {"type": "http", "url": "https://h.example/mcp", "headers": {"X-Key": "k"}},
+        "header": {"type": "http", "url": "https://h.example/mcp", "headers": {"X-Key": "${KEY}"}},
+        "bearer": {"type": "http", "url": "https://h.example/mcp", "authToken": "${KEY}"},
+        "ours": {"command": "npx", "lazy": true, "concurrency": 2, "per_user": true, "mask_results": true},
+        "kept": {"command": "npx", "autoApprove": ["x"], "_comment": "mine"}}}"#,
+    )
+}
+
+/// What a server is, whatever the words: variables and headers in one map each.
+fn meaning(spec: &ServerSpec) -> String {
+    let pieces = |text: &Template| format!("{:?}", text.pieces());
+    let link = match &spec.link {
+        ServerTarget::Stdio(program) => {
+            let passed = program.pass.iter().map(|name| (name.clone(), pieces(&Template::var(name))));
+            let env = program.env.iter().map(|(name, text)| (name.clone(), pieces(text)));
+            let env: BTreeMap<_, _> = env.chain(passed).collect();
+            let texts = program.command.iter().chain(&program.args);
+            let texts: Vec<_> = texts.map(pieces).collect();
+            let others = [&program.env_file, &program.cwd].map(|text| text.as_ref().map(pieces));
+            format!("{texts:?} {env:?} {others:?}")
+        }
+        ServerTarget::Remote(endpoint) => {
+            let auth = match &endpoint.auth {
+                Auth::None => None,
+                Auth::Bearer(token) => Some(("Authorization".to_owned(), token.clone().after("Bearer "))),
+                Auth::Header { name, value } => Some((name.clone(), value.clone())),
+            };
+            let headers: BTreeMap<_, _> = endpoint
+                .headers
+                .iter()
+                .cloned()
+                .chain(auth)
+                .map(|(name, text)| (name, pieces(&text)))
+                .collect();
+            format!("{} {headers:?}", pieces(&endpoint.url))
+        }
+        ServerTarget::InProcess(_) => panic!("no file has one"),
+    };
+    let include: Vec<_> = spec.filter.include.iter().filter(|name| *name != "*").collect();
+    let filter = (include, &spec.filter.exclude);
+    format!("{link} {filter:?} {:?} {} {} {:?}", spec.waits, spec.enabled, spec.required, spec.description)
+}
+
+fn file(target: ExportTarget) -> String {
+    format!("x.{}", target.format().as_str().to_lowercase())
 }
 
 #[test]
 fn s2_24_the_endpoint_in_every_shape() {
-    let all: Vec<String> = Target::ALL
-        .into_iter()
-        .map(|target| format!("{}: {:#}", target.as_str(), endpoint(target, "kitbag", "http://h/mcp")))
-        .collect();
+    let name = ServerName::parse("kitbag").unwrap();
+    let shown = |target: ExportTarget| {
+        let exported = endpoint(target, &name, "http://h/mcp");
+        format!("{}: {}{:?}", target.dialect().id, exported.text(target), exported.remarks)
+    };
+    let all: Vec<String> = ExportTarget::all().map(shown).collect();
     insta::assert_snapshot!(all.join("\n"));
 }
 
 #[test]
 fn s2_24_servers_with_the_references_each_target_reads() {
     let specs = examples();
-    let all: Vec<String> = Target::ALL
-        .into_iter()
-        .map(|target| format!("{}: {:#}", target.as_str(), servers(target, &specs, Secrets::Written)))
-        .collect();
-    insta::assert_snapshot!(all.join("\n"));
+    let shown = |target: ExportTarget| {
+        format!("{}: {}", target.dialect().id, servers(target, &specs, ExportSecrets::Written).text(target))
+    };
+    insta::assert_snapshot!(ExportTarget::all().map(shown).collect::<Vec<_>>().join("\n"));
+}
+
+/// Either a remark says what is lost, or nothing is.
+#[test]
+fn f104_an_export_without_a_remark_reads_back_as_the_same_server() {
+    for target in ExportTarget::all() {
+        let id = target.dialect().id;
+        let mut whole = 0;
+        for spec in telling().iter().chain(&examples()) {
+            let exported = servers(target, [spec], ExportSecrets::Written);
+            let text = exported.text(target);
+            let document = load(&file(target), id, &text);
+            assert!(document.faults.is_empty(), "{id} {:?}\n{text}", document.faults);
+            assert_eq!(document.servers.len(), exported.entries.len(), "{id} {text}");
+            let Some(again) = document.servers.first() else {
+                assert!(!exported.remarks.is_empty(), "{id} {}", spec.name);
+                continue;
+            };
+            let read = again.spec.as_ref().unwrap_or_else(|| panic!("{id} {:?}\n{text}", again.faults));
+            assert_eq!((&read.name, read.enabled), (&spec.name, spec.enabled), "{id} {text}");
+            let (was, is) = (spec.transport(), read.transport());
+            // Some programs have no word for a transport, the others none for "whatever answers".
+            assert!(was == is || [was, is].contains(&Transport::Auto), "{id} {was:?} {is:?}");
+            if exported.remarks.is_empty() {
+                assert_eq!(meaning(read), meaning(spec), "{id} {}\n{text}", spec.name);
+                whole += 1;
+            }
+        }
+        assert!(0 < whole, "{id}: every export has a remark");
+    }
 }
 
 #[test]
-fn s2_24_an_export_reads_back_as_the_same_server() {
-    let specs = examples();
-    for target in Target::ALL {
-        let text = servers(target, &specs, Secrets::Written).to_string();
-        let document = load("x.json", reader(target), &text);
-        assert!(document.faults.is_empty(), "{:?}", document.faults);
-        for spec in &specs {
-            let again = document.servers.iter().find(|loaded| loaded.name == spec.name.as_str()).unwrap();
-            let again = again.spec.as_ref().unwrap_or_else(|| panic!("{again:?}"));
-            // Cursor has no word for a transport, the others none for "whatever answers".
-            let spoken = match (target, spec.name.as_str()) {
-                (Target::Cursor, "web" | "old") => continue,
-                (Target::Cursor, _) => true,
-                (_, name) => name != "any",
-            };
-            // References are respelt for Cursor; the text as written is what a fingerprint looks at.
-            let respelt =
-                target == Target::Cursor && spec.templates().iter().any(|(_, text)| !text.is_literal());
-            if spoken && !respelt {
-                assert_eq!(again.fingerprint(), spec.fingerprint(), "{target:?} {}", spec.name);
-            }
-            let pieces = |spec: &ServerSpec| {
-                spec.templates().iter().map(|(key, text)| (*key, text.pieces().to_vec())).collect::<Vec<_>>()
-            };
-            assert_eq!(pieces(again), pieces(spec), "{target:?} {}", spec.name);
-        }
-    }
+fn f104_every_program_is_told_apart_by_what_it_cannot_say() {
+    let specs = telling();
+    let said = |target: ExportTarget| {
+        let exported = servers(target, &specs, ExportSecrets::Written);
+        format!("{}:\n  {}", target.dialect().id, exported.remarks.join("\n  "))
+    };
+    insta::assert_snapshot!(ExportTarget::all().map(said).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn f57_lm_studio_gets_the_key_it_reads() {
+    let target = ExportTarget::by_word("LM Studio").unwrap();
+    let exported = servers(target, &examples(), ExportSecrets::Written).document(target);
+    assert_eq!(exported["mcpServers"]["any"]["url"], "https://h.example/any");
+    assert!(exported.get("mcp_servers").is_none(), "{exported}");
 }
 
 #[test]
 fn s2_24_the_endpoint_reads_back() {
-    for target in Target::ALL {
-        let document =
-            load("x.json", reader(target), &endpoint(target, "kitbag", "http://h/mcp").to_string());
-        let spec = document.servers[0].spec.as_ref().unwrap();
-        assert_eq!((spec.name.as_str(), spec.enabled), ("kitbag", true), "{target:?}");
-        assert!(document.servers[0].faults.is_empty(), "{:?}", document.servers[0].faults);
+    let name = ServerName::parse("kitbag").unwrap();
+    for target in ExportTarget::all() {
+        let id = target.dialect().id;
+        let exported = endpoint(target, &name, "http://h/mcp");
+        let document = load(&file(target), id, &exported.text(target));
+        let Some(loaded) = document.servers.first() else {
+            assert!(!exported.remarks.is_empty(), "{id}");
+            continue;
+        };
+        let spec = loaded.spec.as_ref().unwrap();
+        assert_eq!((spec.name.as_str(), spec.enabled), ("kitbag", true), "{id}");
+        assert!(loaded.faults.is_empty() && exported.remarks.is_empty(), "{id} {loaded:?}");
     }
-    assert!(Dialect::by_id(reader(Target::Qwen)).is_some());
 }
 
 #[test]
 fn s2_24_a_masked_export_shows_no_secret() {
-    let spec = spec(
+    let remote = super::spec(
         "plain",
         r#"{"mcpServers": {"a": {"url": "https://u:PLANTED@h/?token=PLANTED", "headers": {"K": "PLANTED"}, "authToken": "PLANTED"}}}"#,
     );
@@ -93,10 +186,20 @@ fn s2_24_a_masked_export_shows_no_secret() {
         "plain",
         r#"{"mcpServers": {"b": {"command": "c", "args": ["--token", "PLANTED"], "env": {"K": "PLANTED"}}}}"#,
     );
-    for target in Target::ALL {
-        let masked = servers(target, [&spec, &stdio], Secrets::Masked).to_string();
-        assert!(!masked.contains("PLANTED") && masked.contains("***"), "{masked}");
-        let written = servers(target, [&spec, &stdio], Secrets::Written).to_string();
-        assert_eq!(written.matches("PLANTED").count(), 6, "{written}");
+    for target in ExportTarget::all() {
+        let masked = servers(target, [&remote, &stdio], ExportSecrets::Masked);
+        let text = format!("{} {:?}", masked.text(target), masked.remarks);
+        assert!(!text.contains("PLANTED") && text.contains("***"), "{text}");
+        let written = servers(target, [&remote, &stdio], ExportSecrets::Written);
+        let whole = if written.entries.len() == 2 { 6 } else { 2 };
+        assert_eq!(written.text(target).matches("PLANTED").count(), whole, "{}", written.text(target));
     }
+}
+
+#[test]
+fn f57_a_program_is_found_by_the_names_people_use() {
+    let id = |word: &str| ExportTarget::by_word(word).map(|target| target.dialect().id);
+    assert_eq!(id("claude"), Some("claude-code"));
+    assert_eq!(id("Cursor"), Some("cursor"));
+    assert_eq!(id("plain"), None);
 }

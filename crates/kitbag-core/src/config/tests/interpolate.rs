@@ -1,11 +1,11 @@
 use super::{address, one, said, spec};
 use crate::config::{Dialect, template};
-use crate::model::{Folder, Lookup, Secret, Template};
+use crate::model::{ConfigFolder, Secret, Template, ValueSource};
 
 /// `A` is set to text that looks like a reference, `E` is set and empty.
 struct Known;
 
-impl Lookup for Known {
+impl ValueSource for Known {
     fn var(&self, name: &str) -> Option<String> {
         match name {
             "A" => Some("${B}$B%B%".to_owned()),
@@ -18,8 +18,8 @@ impl Lookup for Known {
         (id == "k").then(|| Secret::new("${A}"))
     }
 
-    fn folder(&self, folder: Folder) -> Option<String> {
-        (folder != Folder::Plugin).then(|| format!("/{}", folder.as_str()))
+    fn folder(&self, folder: ConfigFolder) -> Option<String> {
+        (folder != ConfigFolder::Plugin).then(|| format!("/{}", folder.as_str()))
     }
 
     fn env_file(&self, path: &str) -> Result<Vec<(String, Secret)>, String> {

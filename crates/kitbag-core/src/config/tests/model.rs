@@ -20,7 +20,7 @@ fn spec(entry: &str) -> ServerSpec {
 
 struct Planted;
 
-impl Lookup for Planted {
+impl ValueSource for Planted {
     fn var(&self, _: &str) -> Option<String> {
         Some(SECRET.to_owned())
     }
@@ -29,7 +29,7 @@ impl Lookup for Planted {
         Some(Secret::new(SECRET))
     }
 
-    fn folder(&self, _: Folder) -> Option<String> {
+    fn folder(&self, _: ConfigFolder) -> Option<String> {
         Some(SECRET.to_owned())
     }
 

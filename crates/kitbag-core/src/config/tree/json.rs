@@ -5,7 +5,7 @@ use jsonc_parser::common::Ranged;
 use jsonc_parser::errors::ParseErrorKind;
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 
-use super::{Budget, Node, Pair, Tree, too_large};
+use super::{Budget, KeyValue, Node, Tree, too_large};
 use crate::config::source::Source;
 use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
@@ -79,7 +79,7 @@ fn build(
                     ObjectPropName::String(lit) => lit.value.into_owned(),
                     ObjectPropName::Word(word) => word.value.to_owned(),
                 };
-                pairs.push(Pair { key, at, value: build(source, property.value, depth + 1, budget)? });
+                pairs.push(KeyValue { key, at, value: build(source, property.value, depth + 1, budget)? });
             }
             Tree::Map(pairs)
         }

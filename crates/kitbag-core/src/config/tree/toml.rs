@@ -2,7 +2,7 @@
 
 use toml_edit::{Document, Item, Table, Value};
 
-use super::{Budget, Node, Pair, Position, Tree, too_large};
+use super::{Budget, KeyValue, Node, Position, Tree, too_large};
 use crate::config::source::Source;
 use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
@@ -43,7 +43,7 @@ impl Reader<'_> {
         let mut pairs = Vec::with_capacity(table.len());
         for (name, item) in table.iter() {
             let at = self.at(table.key(name).and_then(|key| key.span()).or_else(|| item.span()));
-            pairs.push(Pair { key: name.to_owned(), at, value: self.item(item, at, depth + 1)? });
+            pairs.push(KeyValue { key: name.to_owned(), at, value: self.item(item, at, depth + 1)? });
         }
         Ok(Tree::Map(pairs))
     }
@@ -87,7 +87,7 @@ impl Reader<'_> {
                 let mut pairs = Vec::with_capacity(table.len());
                 for (name, value) in table.iter() {
                     let at = self.at(table.key(name).and_then(|key| key.span()).or_else(|| value.span()));
-                    pairs.push(Pair { key: name.to_owned(), at, value: self.value(value, depth + 1)? });
+                    pairs.push(KeyValue { key: name.to_owned(), at, value: self.value(value, depth + 1)? });
                 }
                 Tree::Map(pairs)
             }

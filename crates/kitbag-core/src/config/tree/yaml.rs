@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use super::{Budget, Node, Pair, Position, Tree, too_large};
+use super::{Budget, KeyValue, Node, Position, Tree, too_large};
 use crate::config::source::Source;
 use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
@@ -50,7 +50,7 @@ struct Open {
 
 enum Filling {
     List(Vec<Node>),
-    Map { pairs: Vec<Pair>, key: Option<(String, Position)> },
+    Map { pairs: Vec<KeyValue>, key: Option<(String, Position)> },
 }
 
 struct Builder<'a> {
@@ -118,7 +118,7 @@ impl Builder<'_> {
             None => self.root = Some(node),
             Some(Filling::List(nodes)) => nodes.push(node),
             Some(Filling::Map { pairs, key }) => match key.take() {
-                Some((key, at)) => pairs.push(Pair { key, at, value: node }),
+                Some((key, at)) => pairs.push(KeyValue { key, at, value: node }),
                 None => *key = Some((key_text(&node), node.at)),
             },
         }
@@ -127,11 +127,11 @@ impl Builder<'_> {
 }
 
 /// `<<: *base` brings in the base's keys; keys written out win.
-fn merged(pairs: Vec<Pair>) -> Vec<Pair> {
+fn merged(pairs: Vec<KeyValue>) -> Vec<KeyValue> {
     if !pairs.iter().any(|pair| pair.key == "<<") {
         return pairs;
     }
-    let (bases, own): (Vec<Pair>, Vec<Pair>) = pairs.into_iter().partition(|pair| pair.key == "<<");
+    let (bases, own): (Vec<KeyValue>, Vec<KeyValue>) = pairs.into_iter().partition(|pair| pair.key == "<<");
     let mut known: HashSet<String> = own.iter().map(|pair| pair.key.clone()).collect();
     let mut all = Vec::new();
     for base in bases {
