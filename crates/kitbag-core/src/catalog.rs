@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::fault::{Fault, FaultKind};
 use crate::model::Limits;
-use crate::names::{Form, ServerName, ShownName, ToolName};
+use crate::names::{NameForm, ServerName, ShownName, ToolName};
+use crate::schema::tree::values;
 use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
@@ -19,18 +20,18 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
-pub use names::Names;
-pub use notes::{Cut, Stale};
+pub use names::CatalogNames;
+pub use notes::{ListCut, StaleList};
 pub(crate) use notes::{seen_as, twin_tools};
-pub use snapshot::{Away, Change, ChangeKind, Snapshot, changes};
+pub use snapshot::{Snapshot, ToolChange, ToolChangeKind, Unreachable, changes};
 
 /// Characters shown of a name that is none.
 const LONGEST_NAME: usize = 80;
 /// Characters shown of a reason.
 const LONGEST_REASON: usize = 300;
 
-/// One tool. What its server said stays in `raw` and `name`; the rest is what a model sees, and rules may
-/// change it.
+/// A tool of a server. Its definition as received is `raw` and `name`; the rest is what a model sees, and rules may change
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tool {
     /// Whose it is.
@@ -48,11 +49,11 @@ pub struct Tool {
     /// What its structured results are said to be.
     pub output: Option<Arc<Value>>,
     /// What its server says about what it does. Nothing is decided by it.
-    pub hints: Hints,
+    pub hints: ToolAnnotations,
     /// A name an operator wrote down for it.
-    pub wish: Option<ShownName>,
+    pub name_override: Option<ShownName>,
     /// Which form of name it has, if it has its own.
-    pub form: Option<Form>,
+    pub form: Option<NameForm>,
     /// The heading it stands under.
     pub category: Option<String>,
     /// Arguments to show as examples.
@@ -64,14 +65,14 @@ pub struct Tool {
     /// Earlier ones stand before later ones; equal ones by name.
     pub order: i64,
     /// Whether it may be called twice, and other words of the operator.
-    pub marks: Marks,
+    pub marks: OperatorMarks,
     /// Worth knowing about the definition; the tool works as it is.
     pub notes: Vec<Fault>,
 }
 
 /// What a server says about what its tool does: hints, to be shown and never to be relied on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Hints {
+pub struct ToolAnnotations {
     /// It changes nothing.
     pub read_only: Option<bool>,
     /// It may destroy something.
@@ -84,7 +85,7 @@ pub struct Hints {
 
 /// What an operator says about what a tool does; decisions rest on this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Marks {
+pub struct OperatorMarks {
     /// It may be called twice.
     pub repeatable: bool,
     /// It needs a person's yes.
@@ -152,7 +153,7 @@ fn unreadable(text: &str, error: &serde_json::Error) -> Rejected {
 
 /// The tools of one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ServerTools {
     /// Whose they are.
     pub server: ServerName,
     /// In order of name.
@@ -162,10 +163,10 @@ pub struct Part {
     /// How many more were left out; of a flood only the first are told one by one.
     pub rejected_more: usize,
     /// Why there may be more, if the list was not read to its end.
-    pub truncated: Option<Cut>,
+    pub truncated: Option<ListCut>,
 }
 
-impl Part {
+impl ServerTools {
     /// Takes over definitions as received, one by one.
     pub fn parse<'a>(
         server: &ServerName,
@@ -232,14 +233,14 @@ impl Tool {
             hints: annotations.map(hints).unwrap_or_default(),
             name,
             raw: Arc::new(raw),
-            wish: None,
+            name_override: None,
             form: None,
             category: None,
             examples: Vec::new(),
             options: Map::new(),
             undo: Vec::new(),
             order: 0,
-            marks: Marks::default(),
+            marks: OperatorMarks::default(),
             notes,
         })
     }
@@ -296,13 +297,14 @@ fn input_of(fields: &Map<String, Value>, said: &mut Said) -> Result<Value, Strin
     match schema.get("type") {
         None => {}
         Some(kind) if kind == "object" => {}
+        Some(Value::Array(kinds)) if kinds.iter().any(|kind| kind == "object") => {}
         Some(kind) => return Err(format!("its input schema is of type {kind}, not object")),
     }
     let raw = fields.get("inputSchema").unwrap_or(&Value::Null);
     let mut schema = shown_schema(raw)?;
     if let Some(schema) = schema.as_object_mut() {
-        // Every provider wants it said.
-        schema.entry("type").or_insert_with(|| "object".into());
+        // Every provider wants it said, and arguments are an object, whatever else the schema would take.
+        schema.insert("type".to_owned(), "object".into());
     }
     Ok(schema)
 }
@@ -318,20 +320,11 @@ fn shown_schema(raw: &Value) -> Result<Value, String> {
 
 /// A name within a schema that would break out of a line; descriptions and values may have several.
 fn key_of_lines(schema: &Value) -> Option<&str> {
-    let mut open = vec![schema];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Object(fields) => {
-                if let Some(key) = fields.keys().find(|key| key.contains(['\n', '\t'])) {
-                    return Some(key);
-                }
-                open.extend(fields.values());
-            }
-            Value::Array(items) => open.extend(items),
-            _ => {}
-        }
-    }
-    None
+    values(schema)
+        .filter_map(|(value, _)| value.as_object())
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .find(|key| key.contains(['\n', '\t']))
 }
 
 fn output_of(fields: &Map<String, Value>, said: &mut Said) -> Option<Value> {
@@ -363,9 +356,9 @@ fn text(fields: &Map<String, Value>, key: &str, said: &mut Said) -> Option<Strin
     }
 }
 
-fn hints(annotations: &Map<String, Value>) -> Hints {
+fn hints(annotations: &Map<String, Value>) -> ToolAnnotations {
     let flag = |key: &str| annotations.get(key).and_then(Value::as_bool);
-    Hints {
+    ToolAnnotations {
         read_only: flag("readOnlyHint"),
         destructive: flag("destructiveHint"),
         idempotent: flag("idempotentHint"),

@@ -49,7 +49,7 @@ words!(
 );
 
 words!(
-    /// How much is lost, least first.
+    /// The severity of a [`Fault`], least first.
     Severity {
         /// Worth knowing; nothing is lost.
         Note = "note",
@@ -61,7 +61,7 @@ words!(
 );
 
 words!(
-    /// What kind of trouble it is.
+    /// The kind of a [`Fault`].
     FaultKind {
         /// The file cannot be read.
         Unreadable = "unreadable",
@@ -105,6 +105,10 @@ words!(
         MissingProgram = "missing_program",
         /// A switch for a server that nobody defines.
         LooseToggle = "loose_toggle",
+        /// A pattern or a name in the rules that matches no server or no tool.
+        NoMatch = "no_match",
+        /// A package or an image that is started without a version.
+        Unpinned = "unpinned",
         /// A server from the working folder that nobody approved.
         Untrusted = "untrusted",
         /// A server that is not connected.
@@ -148,7 +152,7 @@ words!(
 
 /// A place in a file; line and column count from 1, columns in characters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct SourceLocation {
     /// The file, or a stand-in such as `$MCP_URL`.
     pub file: Arc<Path>,
     /// Line, 0 when only the file is known.
@@ -157,14 +161,14 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
+impl SourceLocation {
     /// A whole file.
     pub fn file(file: impl Into<Arc<Path>>) -> Self {
         Self { file: file.into(), line: 0, column: 0 }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for SourceLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.line {
             0 => write!(f, "{}", self.file.display()),
@@ -182,7 +186,8 @@ pub struct Snippet {
     pub start: usize,
 }
 
-/// One server's trouble. It never stops another server.
+/// One thing that is wrong with a server, file or tool: what, where, and what to write instead. It never stops another
+/// server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// Where on the data's way.
@@ -200,7 +205,7 @@ pub struct Fault {
     /// What to write or do instead.
     pub hint: Option<String>,
     /// Where it stands.
-    pub place: Option<Place>,
+    pub place: Option<SourceLocation>,
     /// The line it stands in.
     pub snippet: Option<Snippet>,
 }
@@ -250,7 +255,7 @@ impl Fault {
     }
 
     /// Says where it stands.
-    pub fn at(mut self, place: Place) -> Self {
+    pub fn at(mut self, place: SourceLocation) -> Self {
         self.place = Some(place);
         self
     }

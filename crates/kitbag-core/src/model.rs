@@ -1,7 +1,10 @@
 //! What a server's configuration means, whatever file and dialect it came from.
 
+mod activity;
 mod clocks;
 mod error_kind;
+mod in_process;
+mod launcher;
 mod limits;
 mod mode;
 mod rules;
@@ -10,14 +13,17 @@ mod shown;
 mod spec;
 mod template;
 
-pub use clocks::{Clock, Clocks, Seconds};
+pub use activity::Activity;
+pub use clocks::{Seconds, Timeout, Timeouts};
 pub use error_kind::{Delivery, EXIT_CODES, ErrorKind};
-pub use limits::{Bound, Limits, Row};
+pub use in_process::InProcess;
+pub use launcher::{may_download, unpinned};
+pub use limits::{LimitRow, LimitValue, Limits};
 pub use mode::Mode;
 pub use rules::{AgentRules, ArgRules, Clash, ServerRules, ToolRules};
 pub use secret::Secret;
 pub use spec::{
-    Auth, Endpoint, Extra, Identity, Input, Link, Origin, Overrides, Program, Resolved, ResolvedLink, Seen,
-    ServerSpec, ToolFilter, Transport, Waits, input_variable,
+    Auth, Endpoint, EnvPass, Extra, Identity, Input, Origin, Overrides, Program, ResolvedSpec,
+    ResolvedTarget, Seen, ServerSpec, ServerTarget, SpecTimeouts, ToolFilter, Transport, input_variable,
 };
-pub use template::{Defaults, Folder, Lookup, Missing, Piece, Template};
+pub use template::{ConfigFolder, Defaults, Missing, Piece, Template, ValueSource};

@@ -5,8 +5,10 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::str::FromStr;
 use std::sync::{Arc, LazyLock};
 
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use crate::text::is_hidden;
@@ -22,16 +24,16 @@ mod tests;
 
 pub(crate) use assign::base32;
 pub use assign::{assign, trim};
-pub use form::{Form, LONGEST as LONGEST_SHOWN, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
+pub use form::{LONGEST as LONGEST_SHOWN, NameForm, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
 pub use gateways::gateways;
-pub use table::{Pair, Table};
+pub use table::{NameTable, ToolKey};
 
 /// Longest name of a server or tool, in characters.
 pub(crate) const LONGEST: usize = 128;
 /// Longest readable part of a slug; the rest of a file name is hash and extension.
 const LONGEST_SLUG: usize = 40;
 
-/// Why a text is not a name.
+/// The error of parsing a name: why the string is not one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} \"{shown}\" {why}")]
 pub struct InvalidName {
@@ -194,6 +196,37 @@ macro_rules! text_of {
             }
         }
 
+        impl FromStr for $name {
+            type Err = InvalidName;
+
+            fn from_str(text: &str) -> Result<Self, InvalidName> {
+                Self::parse(text)
+            }
+        }
+
+        impl TryFrom<&str> for $name {
+            type Error = InvalidName;
+
+            fn try_from(text: &str) -> Result<Self, InvalidName> {
+                Self::parse(text)
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidName;
+
+            fn try_from(text: String) -> Result<Self, InvalidName> {
+                Self::parse(&text)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'_, str>>::deserialize(deserializer)?;
+                Self::parse(&text).map_err(serde::de::Error::custom)
+            }
+        }
+
         // Equality, order and hash are those of the text, so maps can be asked with a bare `&str`.
         impl Borrow<str> for $name {
             fn borrow(&self) -> &str {
@@ -239,9 +272,5 @@ pub fn fingerprint(texts: &[&str]) -> String {
 
 /// Lower-case hex digits of some bytes.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        text.push(char::from_digit(u32::from(byte >> 4), 16).unwrap_or('0'));
-        text.push(char::from_digit(u32::from(byte & 15), 16).unwrap_or('0'));
-        text
-    })
+    HEXLOWER.encode(bytes)
 }

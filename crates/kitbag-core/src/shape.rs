@@ -18,16 +18,40 @@ mod view;
 #[cfg(test)]
 mod tests;
 
-pub use arguments::{Arguments, Change, restore, restore_text};
+pub use arguments::{ArgumentChange, ArgumentChanges, restore, restore_exact};
 pub use config::shaper;
 pub use permit::{AllowAll, Authorize, Decision};
 pub use rules::{
-    Categorize, Describe, EditSchema, Examples, Filter, KeepIf, MarkAs, NameForm, Options, Order, Rename, Tag,
+    Categorize, Describe, EditSchema, Filter, KeepIf, MarkAs, Only, Order, ProviderOptions, Rename, Tag,
+    UseNameForm, WithExamples,
 };
 use unreadable::Unreadable;
-pub use view::{ClashError, LeftOut, Shapers, Shown, View, ViewRequest};
+pub use view::{ClashError, HiddenTool, Shapers, View, ViewRequest, ViewTool};
 
-/// One rule.
+/// Changes how one tool is shown to agents, or drops it.
+///
+/// ```
+/// use kitbag_core::catalog::Tool;
+/// use kitbag_core::shape::{Rule, RuleError, Shaper, Verdict};
+///
+/// /// Leaves out tools that nobody described.
+/// struct Described;
+///
+/// impl Rule for Described {
+///     fn name(&self) -> &str {
+///         "described"
+///     }
+///
+///     fn apply(&self, tool: Tool) -> Result<Verdict, RuleError> {
+///         if tool.description.is_empty() {
+///             return Ok(Verdict::Drop("it has no description".to_owned()));
+///         }
+///         Ok(Verdict::keep(tool))
+///     }
+/// }
+///
+/// let rules = Shaper::default().with(Described);
+/// ```
 pub trait Rule: Send + Sync {
     /// For `kitbag why`.
     fn name(&self) -> &str;
@@ -36,7 +60,7 @@ pub trait Rule: Send + Sync {
     fn apply(&self, tool: Tool) -> Result<Verdict, RuleError>;
 }
 
-/// What a rule says about a tool.
+/// What a [`Rule`] decides about a tool: keep it, perhaps changed, or drop it.
 pub enum Verdict {
     /// It stays, perhaps changed.
     Keep(Box<Tool>),
@@ -51,23 +75,23 @@ impl Verdict {
     }
 }
 
-/// Why a rule could not do its work.
+/// The error of a [`Rule`]; it drops the tool it was applied to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct RuleError(pub String);
 
 /// What one rule did to one tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct RuleStep {
     /// The rule.
     pub rule: String,
     /// What it did.
-    pub outcome: Outcome,
+    pub outcome: RuleOutcome,
 }
 
 /// What a rule did.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum RuleOutcome {
     /// It left the tool as it was.
     Kept,
     /// It changed the tool.
@@ -83,10 +107,10 @@ pub struct Shaped {
     /// The tool, if it is still there.
     pub tool: Option<Tool>,
     /// Step by step.
-    pub trail: Vec<Step>,
+    pub trail: Vec<RuleStep>,
 }
 
-/// Rules in order.
+/// A list of [`Rule`]s, applied to each tool in order.
 #[derive(Default)]
 pub struct Shaper {
     rules: Vec<Box<dyn Rule>>,
@@ -134,7 +158,7 @@ impl Shaper {
         let mut kept = Some(tool);
         for rule in &self.rules {
             let Some(tool) = kept.take() else { break };
-            let (step, next) = Step::of(rule.as_ref(), tool);
+            let (step, next) = RuleStep::of(rule.as_ref(), tool);
             trail.push(step);
             kept = next;
         }
@@ -142,7 +166,7 @@ impl Shaper {
     }
 }
 
-impl Step {
+impl RuleStep {
     fn of(rule: &dyn Rule, tool: Tool) -> (Self, Option<Tool>) {
         let before = tool.clone();
         // The one place where a rule's panic is caught: it costs its tool, not the catalog.
@@ -150,11 +174,11 @@ impl Step {
         let (outcome, kept) = match verdict {
             Ok(Ok(Verdict::Keep(tool))) => {
                 let same = *tool == before;
-                (if same { Outcome::Kept } else { Outcome::Changed }, Some(*tool))
+                (if same { RuleOutcome::Kept } else { RuleOutcome::Changed }, Some(*tool))
             }
-            Ok(Ok(Verdict::Drop(reason))) => (Outcome::Dropped(reason), None),
-            Ok(Err(error)) => (Outcome::Failed(error.to_string()), None),
-            Err(panic) => (Outcome::Failed(format!("panicked: {}", words_of(&*panic))), None),
+            Ok(Ok(Verdict::Drop(reason))) => (RuleOutcome::Dropped(reason), None),
+            Ok(Err(error)) => (RuleOutcome::Failed(error.to_string()), None),
+            Err(panic) => (RuleOutcome::Failed(format!("panicked: {}", words_of(&*panic))), None),
         };
         (Self { rule: rule.name().to_owned(), outcome }, kept)
     }

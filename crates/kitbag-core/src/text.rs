@@ -51,14 +51,34 @@ pub fn is_hidden(c: char) -> bool {
         || 0xfffe <= (c as u32 & 0xffff)
 }
 
+/// A text on one line, fit for terminals and logs: line ends and tabs become blanks, any other control or hidden
+/// character is made visible.
+pub fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            // The `\n` that follows stands for both.
+            '\r' if rest.peek() == Some(&'\n') => {}
+            '\n' | '\r' | '\t' => out.push(' '),
+            c => push_visible(&mut out, c),
+        }
+    }
+    out
+}
+
 /// The text with every control and hidden character made visible as `\u{…}`, for terminals and logs.
 pub fn visible(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
-        if c.is_control() || is_hidden(c) {
-            out.extend(c.escape_unicode());
-        } else {
-            out.push(c);
-        }
+        push_visible(&mut out, c);
         out
     })
+}
+
+fn push_visible(out: &mut String, c: char) {
+    if c.is_control() || is_hidden(c) {
+        out.extend(c.escape_unicode());
+    } else {
+        out.push(c);
+    }
 }

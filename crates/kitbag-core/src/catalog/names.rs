@@ -5,14 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::Limits;
-use crate::names::{Form, Naming, Pair, ServerName, ShownName, Table, ToolName, assign, gateways, trim};
+use crate::names::{
+    NameForm, NameTable, Naming, ServerName, ShownName, ToolKey, ToolName, assign, gateways, trim,
+};
 
 /// The names of all tools that were ever seen, in each form. A name that is kept is never given to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Names {
-    full: Table,
-    short: Table,
-    bare: Table,
+pub struct CatalogNames {
+    full: NameTable,
+    short: NameTable,
+    bare: NameTable,
     reserved: Arc<BTreeSet<ShownName>>,
     local: Option<ServerName>,
     gateways: Arc<BTreeMap<ServerName, ShownName>>,
@@ -20,15 +22,15 @@ pub struct Names {
     most: usize,
 }
 
-impl Default for Names {
+impl Default for CatalogNames {
     fn default() -> Self {
-        Self::new(Table::default(), Table::default(), Table::default(), BTreeSet::new())
+        Self::new(NameTable::default(), NameTable::default(), NameTable::default(), BTreeSet::new())
     }
 }
 
-impl Names {
+impl CatalogNames {
     /// Names given earlier, and those that operators keep for particular tools.
-    pub fn new(full: Table, short: Table, bare: Table, reserved: BTreeSet<ShownName>) -> Self {
+    pub fn new(full: NameTable, short: NameTable, bare: NameTable, reserved: BTreeSet<ShownName>) -> Self {
         let (reserved, gateways, most) = (Arc::new(reserved), Arc::default(), Limits::default().names);
         Self { full, short, bare, reserved, local: None, gateways, most }
     }
@@ -88,24 +90,24 @@ impl Names {
     pub(super) fn with_gateways<'a>(&self, servers: impl IntoIterator<Item = &'a ServerName>) -> Self {
         let is_a_tool = |name: &ShownName| {
             self.reserved.contains(name)
-                || Form::ALL.into_iter().any(|form| self.table(form).pair(name).is_some())
+                || NameForm::ALL.into_iter().any(|form| self.table(form).pair(name).is_some())
         };
         let gateways = Arc::new(gateways(&self.gateways, servers, is_a_tool));
         Self { gateways, ..self.clone() }
     }
 
     /// The table of one form.
-    pub fn table(&self, form: Form) -> &Table {
+    pub fn table(&self, form: NameForm) -> &NameTable {
         match form {
-            Form::Full => &self.full,
-            Form::Short => &self.short,
-            Form::Bare => &self.bare,
+            NameForm::Full => &self.full,
+            NameForm::Short => &self.short,
+            NameForm::Bare => &self.bare,
         }
     }
 
     /// The same with names for the tools of some servers, which list these and no others. A pair that has a name
     /// keeps it, and loses it only where more are kept than may be.
-    pub(super) fn with(&self, pairs: &[Pair]) -> Self {
+    pub(super) fn with(&self, pairs: &[ToolKey]) -> Self {
         if pairs.is_empty() {
             return self.clone();
         }
@@ -113,20 +115,26 @@ impl Names {
         for (server, tool) in pairs {
             listed.entry(server).or_default().insert(tool);
         }
-        let next = |form: Form| {
+        let next = |form: NameForm| {
             let kept = self.reserved.iter().chain(self.gateways.values()).cloned().collect();
             let naming = Naming::new(form).reserving(kept).keeping(self.most);
-            let takes = |(server, _): &&Pair| form == Form::Full || Some(server) != self.local.as_ref();
+            let takes =
+                |(server, _): &&ToolKey| form == NameForm::Full || Some(server) != self.local.as_ref();
             let mut table = assign(self.table(form), pairs.iter().filter(takes).cloned(), &naming);
             listed.iter().for_each(|(server, tools)| trim(&mut table, server, tools, &naming));
             table
         };
-        Self { full: next(Form::Full), short: next(Form::Short), bare: next(Form::Bare), ..self.clone() }
+        Self {
+            full: next(NameForm::Full),
+            short: next(NameForm::Short),
+            bare: next(NameForm::Bare),
+            ..self.clone()
+        }
     }
 }
 
 #[cfg(test)]
-impl Names {
+impl CatalogNames {
     /// Whether nothing was copied.
     pub(super) fn shares_everything_with(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.reserved, &other.reserved) && Arc::ptr_eq(&self.gateways, &other.gateways)

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Part, Rejected, Snapshot, Tool, cut};
+use super::{Rejected, ServerTools, Snapshot, Tool, cut};
 use crate::fault::{Fault, FaultKind, Severity, Stage};
 use crate::names::{ServerName, ToolName};
+use crate::schema::tree::values;
 use crate::text::{is_hidden, rfc3339};
 
 /// Characters shown of a note.
@@ -17,14 +18,14 @@ const MOST_POINTS: usize = 4;
 
 /// Why a list was not read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub struct ListCut {
     /// In a few words, such as `more than 5000 tools`.
     pub why: String,
     /// The limit that was reached, by its name, if it was one.
     pub limit: Option<&'static str>,
 }
 
-impl Cut {
+impl ListCut {
     /// By a limit.
     pub fn by(limit: &'static str, why: impl Into<String>) -> Self {
         Self { why: why.into(), limit: Some(limit) }
@@ -38,7 +39,7 @@ impl Cut {
 
 /// A server's list that is not the one the server would give now, as far as is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Stale {
+pub struct StaleList {
     /// When the list that is shown was received, in seconds since 1970, if that is known.
     pub since: Option<u64>,
     /// Why there is no newer one, in one line without secrets; none while the server was not asked yet.
@@ -98,15 +99,10 @@ fn collect(value: &Value, found: &mut Vec<char>) {
             }
         }
     };
-    let mut open = vec![value];
-    while let Some(value) = open.pop() {
+    for (value, _) in values(value) {
         match value {
             Value::String(text) => look(text, found),
-            Value::Array(items) => open.extend(items),
-            Value::Object(fields) => {
-                fields.keys().for_each(|key| look(key, found));
-                open.extend(fields.values());
-            }
+            Value::Object(fields) => fields.keys().for_each(|key| look(key, found)),
             _ => {}
         }
     }
@@ -136,7 +132,7 @@ impl Rejected {
     }
 }
 
-impl Part {
+impl ServerTools {
     /// How many definitions were left out.
     pub fn left_out(&self) -> usize {
         self.rejected.len() + self.rejected_more
@@ -204,7 +200,7 @@ impl Snapshot {
     }
 }
 
-impl Stale {
+impl StaleList {
     fn note(&self, server: &ServerName, is_known: bool) -> Option<Fault> {
         let since = self.since.map(|since| format!(" of {}", rfc3339(since))).unwrap_or_default();
         let fault = match (&self.why, is_known) {

@@ -5,15 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Names, Part, Stale, Tool, notes};
+use super::{CatalogNames, ServerTools, StaleList, Tool, notes};
 use crate::fault::FaultKind;
 use crate::model::ErrorKind;
-use crate::names::{Pair, ServerName, ToolName};
+use crate::names::{ServerName, ToolKey, ToolName};
 use crate::text::rfc3339;
 
 /// Why the tools of a server cannot be called now. They stay listed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Away {
+pub struct Unreachable {
     /// The bare word, such as `starting` or `failed`: what may be told to a model.
     pub state: &'static str,
     /// In one line, without secrets; it may quote what the server wrote to its stderr log.
@@ -24,14 +24,14 @@ pub struct Away {
     pub since: Option<u64>,
 }
 
-impl Away {
+impl Unreachable {
     /// For this reason, whenever that was. Its state is `unavailable`.
     pub fn because(why: impl Into<String>) -> Self {
         Self { state: "unavailable", why: why.into(), kind: ErrorKind::Unavailable, since: None }
     }
 }
 
-impl fmt::Display for Away {
+impl fmt::Display for Unreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.why)?;
         match self.since {
@@ -45,15 +45,15 @@ impl fmt::Display for Away {
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     version: u64,
-    parts: Arc<BTreeMap<ServerName, Arc<Part>>>,
-    names: Names,
-    away: Arc<BTreeMap<ServerName, Away>>,
-    stale: Arc<BTreeMap<ServerName, Stale>>,
+    parts: Arc<BTreeMap<ServerName, Arc<ServerTools>>>,
+    names: CatalogNames,
+    away: Arc<BTreeMap<ServerName, Unreachable>>,
+    stale: Arc<BTreeMap<ServerName, StaleList>>,
 }
 
 impl Snapshot {
     /// An empty one that knows names given earlier.
-    pub fn new(names: Names) -> Self {
+    pub fn new(names: CatalogNames) -> Self {
         Self { names, ..Self::default() }
     }
 
@@ -63,12 +63,12 @@ impl Snapshot {
     }
 
     /// The servers and their tools, in order of name.
-    pub fn parts(&self) -> impl Iterator<Item = &Arc<Part>> {
+    pub fn parts(&self) -> impl Iterator<Item = &Arc<ServerTools>> {
         self.parts.values()
     }
 
     /// One server's tools.
-    pub fn part(&self, server: &ServerName) -> Option<&Arc<Part>> {
+    pub fn part(&self, server: &ServerName) -> Option<&Arc<ServerTools>> {
         self.parts.get(server)
     }
 
@@ -83,33 +83,33 @@ impl Snapshot {
     }
 
     /// The names of all tools.
-    pub fn names(&self) -> &Names {
+    pub fn names(&self) -> &CatalogNames {
         &self.names
     }
 
     /// Why a server's tools cannot be called now, if that is so.
-    pub fn away(&self, server: &ServerName) -> Option<&Away> {
+    pub fn away(&self, server: &ServerName) -> Option<&Unreachable> {
         self.away.get(server)
     }
 
     /// Every server whose tools cannot be called now.
-    pub fn all_away(&self) -> impl Iterator<Item = (&ServerName, &Away)> {
+    pub fn all_away(&self) -> impl Iterator<Item = (&ServerName, &Unreachable)> {
         self.away.iter()
     }
 
     /// Since when a server's list is not confirmed, and why, if that is so. Its tools stay listed.
-    pub fn stale(&self, server: &ServerName) -> Option<&Stale> {
+    pub fn stale(&self, server: &ServerName) -> Option<&StaleList> {
         self.stale.get(server)
     }
 
     /// Every server whose list is not confirmed or could not be had.
-    pub fn all_stale(&self) -> impl Iterator<Item = (&ServerName, &Stale)> {
+    pub fn all_stale(&self) -> impl Iterator<Item = (&ServerName, &StaleList)> {
         self.stale.iter()
     }
 
     /// The same with another answer to whether a server's list is what it would give now; none when it is known
     /// already.
-    pub fn with_stale(&self, server: &ServerName, stale: Option<Stale>) -> Option<Self> {
+    pub fn with_stale(&self, server: &ServerName, stale: Option<StaleList>) -> Option<Self> {
         if self.stale.get(server) == stale.as_ref() {
             return None;
         }
@@ -123,17 +123,17 @@ impl Snapshot {
     }
 
     /// The same with these tools of one server; none when nothing would change.
-    pub fn with(&self, part: Part) -> Option<Self> {
+    pub fn with(&self, part: ServerTools) -> Option<Self> {
         let next = self.with_all([part]);
         (next.version != self.version).then_some(next)
     }
 
     /// The same with the tools of many servers at once.
-    pub fn with_all(&self, new: impl IntoIterator<Item = Part>) -> Self {
+    pub fn with_all(&self, new: impl IntoIterator<Item = ServerTools>) -> Self {
         // Of one server named twice the last counts.
-        let new: BTreeMap<ServerName, Part> =
+        let new: BTreeMap<ServerName, ServerTools> =
             new.into_iter().map(|part| (part.server.clone(), part)).collect();
-        let changed: Vec<Part> = new.into_values().filter_map(|part| self.changed(part)).collect();
+        let changed: Vec<ServerTools> = new.into_values().filter_map(|part| self.changed(part)).collect();
         if changed.is_empty() {
             return self.clone();
         }
@@ -144,7 +144,7 @@ impl Snapshot {
     }
 
     /// A part, sharing what is known of it; none when all of it is.
-    fn changed(&self, mut part: Part) -> Option<Part> {
+    fn changed(&self, mut part: ServerTools) -> Option<ServerTools> {
         let Some(old) = self.parts.get(&part.server) else { return Some(part) };
         part.share(old);
         (**old != part).then_some(part)
@@ -168,7 +168,7 @@ impl Snapshot {
     /// of local tools are those of `held`.
     ///
     /// For the time until every server has listed its tools; after that, names stay.
-    pub fn renamed(&self, held: &Names) -> Option<Self> {
+    pub fn renamed(&self, held: &CatalogNames) -> Option<Self> {
         // Gateways first, as when a catalog is opened: their servers are known before any tool is.
         let names = held.with_gateways(self.names.gateways().keys());
         let names = names.with(&self.parts().flat_map(|part| pairs(part)).collect::<Vec<_>>());
@@ -191,17 +191,20 @@ impl Snapshot {
 
     /// The same where names are given and reserved otherwise.
     #[must_use]
-    pub fn with_names(&self, names: Names) -> Self {
+    pub fn with_names(&self, names: CatalogNames) -> Self {
         Self { names, ..self.clone() }
     }
 
     /// The same with another answer to whether a server's tools can be called; none when it is known already.
-    pub fn with_away(&self, server: &ServerName, why: Option<Away>) -> Option<Self> {
+    pub fn with_away(&self, server: &ServerName, why: Option<Unreachable>) -> Option<Self> {
         self.with_all_away([(server.clone(), why)])
     }
 
     /// The same for many servers at once.
-    pub fn with_all_away(&self, all: impl IntoIterator<Item = (ServerName, Option<Away>)>) -> Option<Self> {
+    pub fn with_all_away(
+        &self,
+        all: impl IntoIterator<Item = (ServerName, Option<Unreachable>)>,
+    ) -> Option<Self> {
         let new: Vec<_> =
             all.into_iter().filter(|(server, why)| self.away.get(server) != why.as_ref()).collect();
         if new.is_empty() {
@@ -218,7 +221,7 @@ impl Snapshot {
     }
 }
 
-fn pairs(part: &Part) -> impl Iterator<Item = Pair> {
+fn pairs(part: &ServerTools) -> impl Iterator<Item = ToolKey> {
     part.tools.iter().map(|tool| (tool.server.clone(), tool.name.clone()))
 }
 
@@ -230,7 +233,7 @@ impl Snapshot {
     }
 }
 
-impl Part {
+impl ServerTools {
     /// Takes over what did not change, so that whoever knows a tool already sees that it is the same. What changed
     /// its schema is marked, and stays so: whoever looks later shall see it, too.
     fn share(&mut self, old: &Self) {
@@ -260,7 +263,7 @@ impl Tool {
 
 /// What happened to a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChangeKind {
+pub enum ToolChangeKind {
     /// It is new.
     Registered,
     /// Its definition is another.
@@ -269,7 +272,7 @@ pub enum ChangeKind {
     Removed,
 }
 
-impl ChangeKind {
+impl ToolChangeKind {
     /// The word used in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -282,17 +285,17 @@ impl ChangeKind {
 
 /// One tool that is not what it was.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
+pub struct ToolChange {
     /// Whose it is.
     pub server: ServerName,
     /// What its server calls it.
     pub tool: ToolName,
     /// What happened to it.
-    pub kind: ChangeKind,
+    pub kind: ToolChangeKind,
 }
 
 /// What happened between two snapshots, in order of server and tool.
-pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
+pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<ToolChange> {
     let servers: BTreeSet<&ServerName> = old.parts.keys().chain(new.parts.keys()).collect();
     let mut all = Vec::new();
     for server in servers {
@@ -304,23 +307,27 @@ pub fn changes(old: &Snapshot, new: &Snapshot) -> Vec<Change> {
     all
 }
 
-fn part_changes(server: &ServerName, old: Option<&Arc<Part>>, new: Option<&Arc<Part>>) -> Vec<Change> {
-    let tools = |part: Option<&Arc<Part>>| -> BTreeMap<ToolName, Arc<Tool>> {
+fn part_changes(
+    server: &ServerName,
+    old: Option<&Arc<ServerTools>>,
+    new: Option<&Arc<ServerTools>>,
+) -> Vec<ToolChange> {
+    let tools = |part: Option<&Arc<ServerTools>>| -> BTreeMap<ToolName, Arc<Tool>> {
         let tools = part.map(|part| part.tools.as_slice()).unwrap_or_default();
         tools.iter().map(|tool| (tool.name.clone(), tool.clone())).collect()
     };
     let (old, new) = (tools(old), tools(new));
-    let change = |tool: &ToolName, kind| Change { server: server.clone(), tool: tool.clone(), kind };
-    let mut changes: Vec<Change> = old
+    let change = |tool: &ToolName, kind| ToolChange { server: server.clone(), tool: tool.clone(), kind };
+    let mut changes: Vec<ToolChange> = old
         .iter()
         .filter_map(|(name, tool)| match new.get(name) {
-            None => Some(change(name, ChangeKind::Removed)),
-            Some(now) if now.raw != tool.raw => Some(change(name, ChangeKind::Changed)),
+            None => Some(change(name, ToolChangeKind::Removed)),
+            Some(now) if now.raw != tool.raw => Some(change(name, ToolChangeKind::Changed)),
             Some(_) => None,
         })
         .collect();
     let added = new.keys().filter(|name| !old.contains_key(*name));
-    changes.extend(added.map(|name| change(name, ChangeKind::Registered)));
+    changes.extend(added.map(|name| change(name, ToolChangeKind::Registered)));
     changes.sort();
     changes
 }

@@ -12,12 +12,12 @@ fn parse(definition: Value) -> Result<Tool, Rejected> {
     Tool::parse(&server("s"), definition, &Limits::default())
 }
 
-fn part(name: &str, tools: &[&str]) -> Part {
+fn part(name: &str, tools: &[&str]) -> ServerTools {
     let texts: Vec<String> = tools
         .iter()
         .map(|tool| json!({"name": tool, "inputSchema": {"type": "object"}}).to_string())
         .collect();
-    Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
+    ServerTools::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
 }
 
 #[test]
@@ -45,13 +45,30 @@ fn t24_a_broken_definition_costs_one_tool() {
     kept(json!({"name": "a"}), "no input schema");
     kept(json!({"name": "a", "inputSchema": {}, "description": 7}), "description");
     kept(json!({"name": "a", "inputSchema": {}, "outputSchema": []}), "output schema");
-    let part = Part::parse(
+    let part = ServerTools::parse(
         &server("s"),
         ["{", "null", r#"{"name":"b"}"#, r#"{"name":"a"}"#, r#"{"name":"a"}"#],
         &Limits::default(),
     );
     assert_eq!(part.tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
     assert_eq!(part.rejected.len(), 3);
+}
+
+#[test]
+fn f102_a_root_that_may_also_be_null_is_listed_as_an_object() {
+    for kinds in [json!(["object", "null"]), json!(["null", "object"]), json!(["object"])] {
+        let input = json!({"type": kinds, "properties": {"a": {"type": "string"}}});
+        let part = ServerTools::parse(
+            &server("s"),
+            [json!({"name": "t", "inputSchema": input}).to_string().as_str()],
+            &Limits::default(),
+        );
+        assert_eq!(part.rejected, []);
+        assert_eq!(part.tools[0].input["type"], "object");
+        assert_eq!(part.tools[0].own_input(), Some(&input));
+    }
+    let reason = parse(json!({"name": "t", "inputSchema": {"type": ["string", "null"]}})).unwrap_err();
+    assert!(reason.why.contains("not object"), "{reason:?}");
 }
 
 #[test]
@@ -79,10 +96,10 @@ fn s3_10_a_removed_server_takes_exactly_its_tools() {
     assert_eq!(one.tools().map(|tool| tool.server.as_str()).collect::<Vec<_>>(), ["b"]);
     let gone = changes(&both, &one);
     assert_eq!(gone.len(), 2);
-    assert!(gone.iter().all(|change| change.kind == ChangeKind::Removed && change.server == server("a")));
+    assert!(gone.iter().all(|change| change.kind == ToolChangeKind::Removed && change.server == server("a")));
     // Back again: the same names.
     let back = one.with(part("a", &["x", "y"])).unwrap();
-    assert_eq!(back.names().table(Form::Full), both.names().table(Form::Full));
+    assert_eq!(back.names().table(NameForm::Full), both.names().table(NameForm::Full));
 }
 
 #[test]
@@ -92,9 +109,9 @@ fn equal_states_are_no_change_and_the_rest_is_shared() {
     let two = one.with(part("a", &["x", "z"])).unwrap();
     assert!(Arc::ptr_eq(one.part(&server("b")).unwrap(), two.part(&server("b")).unwrap()));
     assert_eq!(changes(&one, &two).len(), 1);
-    let away = two.with_away(&server("a"), Some(Away::because("gone"))).unwrap();
+    let away = two.with_away(&server("a"), Some(Unreachable::because("gone"))).unwrap();
     assert_eq!(away.version(), two.version(), "what is listed did not change");
-    assert!(away.with_away(&server("a"), Some(Away::because("gone"))).is_none());
+    assert!(away.with_away(&server("a"), Some(Unreachable::because("gone"))).is_none());
 }
 
 #[test]
@@ -133,22 +150,22 @@ fn what_did_not_change_is_shared_within_a_server_too() {
 
 #[test]
 fn s4_7_local_tools_take_no_short_names() {
-    let names = Names::default().local(server("local"));
+    let names = CatalogNames::default().local(server("local"));
     let all = Snapshot::new(names).with_all([part("local", &["x"]), part("web", &["x"])]);
-    let name = |form: Form, of: &str| {
+    let name = |form: NameForm, of: &str| {
         let tool = all.tool(&server(of), "x").unwrap();
         all.names().table(form).name(&tool.server, &tool.name).map(ToString::to_string)
     };
-    assert_eq!(name(Form::Full, "local").as_deref(), Some("mcp_local_x"));
-    assert_eq!((name(Form::Short, "local"), name(Form::Bare, "local")), (None, None));
-    assert_eq!(name(Form::Bare, "web").as_deref(), Some("x"));
+    assert_eq!(name(NameForm::Full, "local").as_deref(), Some("mcp_local_x"));
+    assert_eq!((name(NameForm::Short, "local"), name(NameForm::Bare, "local")), (None, None));
+    assert_eq!(name(NameForm::Bare, "web").as_deref(), Some("x"));
 }
 
 #[test]
 fn the_name_of_a_definition_that_cannot_be_read_is_cut() {
     let deep = format!("{}{}", "[".repeat(500), "]".repeat(500));
     let text = format!(r#"{{"name":"{}","inputSchema":{deep}}}"#, "n".repeat(1 << 20));
-    let part = Part::parse(&server("a"), [text.as_str()], &Limits::default());
+    let part = ServerTools::parse(&server("a"), [text.as_str()], &Limits::default());
     assert_eq!(part.rejected[0].tool.as_ref().unwrap().len(), LONGEST_NAME);
     assert_eq!(part.rejected[0].why, "it is nested too deep");
 }

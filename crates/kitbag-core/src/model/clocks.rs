@@ -8,14 +8,14 @@ use crate::fault::{Fault, FaultKind};
 
 /// One clock and what set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Clock {
+pub struct Timeout {
     /// How long.
     pub time: Duration,
     /// The key that binds: `timeout` or `connect_timeout` of the server, or a row of the limits.
     pub set_by: &'static str,
 }
 
-impl Clock {
+impl Timeout {
     /// What a file or a caller wants, at most the ceiling.
     fn of(wanted: Option<(Duration, &'static str)>, ceiling: (Duration, &'static str)) -> Self {
         let (time, set_by) = wanted.filter(|(time, _)| *time <= ceiling.0).unwrap_or(ceiling);
@@ -23,7 +23,7 @@ impl Clock {
     }
 }
 
-impl fmt::Display for Clock {
+impl fmt::Display for Timeout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} ({})", Seconds(self.time), self.set_by)
     }
@@ -46,25 +46,25 @@ impl fmt::Display for Seconds {
 
 /// How long one server may take. The limits are the ceiling of every clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Clocks {
+pub struct Timeouts {
     /// Until it is connected.
-    pub connect: Clock,
+    pub connect: Timeout,
     /// Until its tools are listed.
-    pub list: Clock,
+    pub list: Timeout,
     /// Silence during a call.
-    pub idle: Clock,
+    pub idle: Timeout,
     /// A whole call.
-    pub total: Clock,
+    pub total: Timeout,
 }
 
-impl Clocks {
+impl Timeouts {
     /// What a server's own file says, within the limits.
     pub fn of(spec: &ServerSpec, limits: &Limits) -> Self {
         let connect = spec.waits.connect.map(|time| (time, "connect_timeout"));
         let (idle, total) = call_clocks(spec.waits.call.map(|time| (time, "timeout")), limits);
         Self {
-            connect: Clock::of(connect, connect_ceiling(spec, limits)),
-            list: Clock { time: limits.wait_list, set_by: "wait_list" },
+            connect: Timeout::of(connect, connect_ceiling(spec, limits)),
+            list: Timeout { time: limits.wait_list, set_by: "wait_list" },
             idle,
             total,
         }
@@ -108,9 +108,9 @@ fn connect_ceiling(spec: &ServerSpec, limits: &Limits) -> (Duration, &'static st
 }
 
 /// Most programs end a call by one timeout, whatever the server says meanwhile: so it binds both clocks.
-fn call_clocks(wanted: Option<(Duration, &'static str)>, limits: &Limits) -> (Clock, Clock) {
-    let idle = Clock::of(wanted, (limits.wait_idle, "wait_idle"));
-    (idle, Clock::of(wanted, (limits.wait_total, "wait_total")))
+fn call_clocks(wanted: Option<(Duration, &'static str)>, limits: &Limits) -> (Timeout, Timeout) {
+    let idle = Timeout::of(wanted, (limits.wait_idle, "wait_idle"));
+    (idle, Timeout::of(wanted, (limits.wait_total, "wait_total")))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What a row holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum LimitValue {
     /// Bytes; written `4MiB`.
     Bytes(usize),
     /// Things.
@@ -15,13 +15,13 @@ pub enum Bound {
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct LimitRow {
     /// Its key in `[limits]`.
     pub name: &'static str,
     /// What it bounds.
     pub what: &'static str,
     /// Its value.
-    pub bound: Bound,
+    pub bound: LimitValue,
 }
 
 macro_rules! limits {
@@ -45,24 +45,24 @@ macro_rules! limits {
             pub const NAMES: &[&str] = &[$(stringify!($name)),*];
 
             /// The table as it stands.
-            pub fn rows(&self) -> Vec<Row> {
-                vec![$(Row { name: stringify!($name), what: $what, bound: Bound::$kind(self.$name) }),*]
+            pub fn rows(&self) -> Vec<LimitRow> {
+                vec![$(LimitRow { name: stringify!($name), what: $what, bound: LimitValue::$kind(self.$name) }),*]
             }
 
             /// Sets one row by its name; whether there is such a row of that kind.
-            pub fn set(&mut self, name: &str, bound: Bound) -> bool {
+            pub fn set(&mut self, name: &str, bound: LimitValue) -> bool {
                 match (name, bound) {
-                    $((stringify!($name), Bound::$kind(value)) => self.$name = value,)*
+                    $((stringify!($name), LimitValue::$kind(value)) => self.$name = value,)*
                     // A plain number is as good a size as any.
-                    (_, Bound::Items(value)) => return self.set_bytes(name, value),
+                    (_, LimitValue::Items(value)) => return self.set_bytes(name, value),
                     _ => return false,
                 }
                 true
             }
 
             fn set_bytes(&mut self, name: &str, value: usize) -> bool {
-                match (name, Bound::Bytes(value)) {
-                    $((stringify!($name), Bound::$kind(value)) => self.$name = value,)*
+                match (name, LimitValue::Bytes(value)) {
+                    $((stringify!($name), LimitValue::$kind(value)) => self.$name = value,)*
                     _ => return false,
                 }
                 true
@@ -72,8 +72,8 @@ macro_rules! limits {
             pub fn faster(&self, times: u32) -> Self {
                 let mut fast = self.clone();
                 for row in self.rows() {
-                    if let Bound::Time(time) = row.bound {
-                        fast.set(row.name, Bound::Time(time / times));
+                    if let LimitValue::Time(time) = row.bound {
+                        fast.set(row.name, LimitValue::Time(time / times));
                     }
                 }
                 fast
@@ -94,6 +94,8 @@ limits! {
     config_files: Items = 20_000, "files read from one folder of servers";
     wait_agent: Time = seconds(5), "how long an agent or command waits for its servers";
     wait_stdio: Time = seconds(60), "until a started program is connected";
+    wait_download: Time = seconds(600), "until a program is connected that its launcher (npx, uvx, docker run, …) downloads first";
+    start_linger: Time = seconds(600), "how long a first download may go on after the command that began it has ended as it should";
     wait_http: Time = seconds(30), "until an address is connected";
     wait_list: Time = seconds(30), "until a server's tools are listed";
     wait_idle: Time = seconds(300), "silence during a call; progress starts it anew";

@@ -1,6 +1,6 @@
 //! In which way tools are shown to a model.
 
-/// In which way tools are shown to a model.
+/// How tools are shown to a model: native definitions, gateways, or text in the prompt.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Mode {
     /// As definitions of the provider, one for each tool.

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::{Mode, Overrides};
-use crate::names::Form;
+use crate::names::NameForm;
 
 /// What is said about one server's tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub struct ServerRules {
     /// How its tools are shown.
     pub mode: Option<Mode>,
     /// Which form of name its tools have.
-    pub names: Option<Form>,
+    pub names: Option<NameForm>,
     /// The heading its tools stand under.
     pub category: Option<String>,
     /// Put before its tools' descriptions.
@@ -161,7 +161,7 @@ impl Clash {
     }
 }
 
-/// What one agent may see, and how.
+/// The rules of one agent: which servers and tools it sees, and how they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AgentRules {
     /// By which name files describe it, if they do: what they say by then holds as well, so that rules somebody
@@ -174,7 +174,7 @@ pub struct AgentRules {
     /// Who wins when two tools want one name.
     pub clash: Clash,
     /// Which form of name tools have, if the agent has its own.
-    pub names: Option<Form>,
+    pub names: Option<NameForm>,
     /// How tools are shown to it, if it has its own way.
     pub mode: Option<Mode>,
     /// Why it sees no tool of any server: a restriction of it that cannot be read, with its place. Local tools

@@ -6,7 +6,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use crate::text::MASK;
 
-/// A text that is wiped when dropped and prints as `***`.
+/// A secret string that is wiped when dropped and prints as `***`.
 #[derive(Clone)]
 pub struct Secret(SecretString);
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Auth, Defaults, Link, ServerSpec, Template};
+use super::{Auth, Defaults, ServerSpec, ServerTarget, Template};
 
 impl ServerSpec {
     /// The server by Kitbag's own keys, without secrets. Keys without a value are left out.
@@ -36,15 +36,16 @@ impl ServerSpec {
         put("transport", self.transport().as_str().into());
         put("enabled", self.enabled.into());
         match &self.link {
-            Link::Stdio(program) => {
+            ServerTarget::Stdio(program) => {
                 put("command", program.command.as_ref().map(text).into());
                 put("args", self.shown_args(defaults).into());
                 put("env", values(&program.env));
-                put("pass_env", program.pass.clone().into());
+                let pass = if program.pass_all { "all".into() } else { program.pass.clone().into() };
+                put("pass_env", pass);
                 put("env_file", program.env_file.as_ref().map(text).into());
                 put("cwd", program.cwd.as_ref().map(text).into());
             }
-            Link::Remote(endpoint) => {
+            ServerTarget::Remote(endpoint) => {
                 put("url", endpoint.url.shown_as_url(defaults).into());
                 put("headers", values(&endpoint.headers));
                 match &endpoint.auth {
@@ -57,6 +58,7 @@ impl ServerSpec {
                     }
                 }
             }
+            ServerTarget::InProcess(_) => {}
         }
         put("connect_timeout_ms", self.waits.connect.map(millis).into());
         put("call_timeout_ms", self.waits.call.map(millis).into());

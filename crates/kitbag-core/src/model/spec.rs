@@ -8,12 +8,16 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::rules::ServerRules;
-use super::{Defaults, Lookup, Missing, Secret, Template};
-use crate::fault::{Fault, FaultKind, Place};
+use super::{Defaults, InProcess, Template};
+use crate::fault::SourceLocation;
 use crate::names::{ServerName, hex};
 use crate::text::{MASK, redact_words};
 
-/// How a server is spoken to.
+mod resolve;
+
+pub use resolve::{Identity, ResolvedSpec, ResolvedTarget, input_variable};
+
+/// The transport of a server: stdio, HTTP, HTTP+SSE or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
     /// A child process and its pipes.
@@ -24,6 +28,8 @@ pub enum Transport {
     Sse,
     /// Streamable HTTP first, then the older one.
     Auto,
+    /// Memory: the server is inside this program.
+    InProcess,
 }
 
 impl Transport {
@@ -34,6 +40,7 @@ impl Transport {
             Self::Http => "http",
             Self::Sse => "sse",
             Self::Auto => "auto",
+            Self::InProcess => "in_process",
         }
     }
 }
@@ -44,7 +51,7 @@ pub struct Origin {
     /// The dialect's id, such as `cursor`.
     pub dialect: &'static str,
     /// File and line.
-    pub place: Place,
+    pub place: SourceLocation,
 }
 
 /// A program to start.
@@ -58,6 +65,8 @@ pub struct Program {
     pub env: Vec<(String, Template)>,
     /// Variables passed on from Kitbag's own environment, by name.
     pub pass: Vec<String>,
+    /// Whether all of Kitbag's own environment is passed on.
+    pub pass_all: bool,
     /// A file of further variables.
     pub env_file: Option<Template>,
     /// Where it runs.
@@ -95,11 +104,13 @@ pub enum Auth {
 
 /// The way to reach a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Link {
+pub enum ServerTarget {
     /// Start it.
     Stdio(Program),
     /// Connect to it.
     Remote(Endpoint),
+    /// It is inside this program.
+    InProcess(InProcess),
 }
 
 /// Which of a server's tools are taken; globs over the server's own names, exclude wins.
@@ -113,7 +124,7 @@ pub struct ToolFilter {
 
 /// How long to wait for a server, where its file says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waits {
+pub struct SpecTimeouts {
     /// Until it is connected.
     pub connect: Option<Duration>,
     /// Until a call is answered.
@@ -135,6 +146,15 @@ pub struct Input {
     pub default: Option<String>,
 }
 
+/// Which variables of Kitbag's own environment a program gets, besides those that every program gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EnvPass {
+    /// These.
+    Names(Vec<String>),
+    /// All of them.
+    All,
+}
+
 /// What `kitbag.toml` adds to a server or says differently.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
@@ -150,6 +170,8 @@ pub struct Overrides {
     pub call: Option<Duration>,
     /// Until it is connected.
     pub connect: Option<Duration>,
+    /// Variables passed on from Kitbag's own environment, added to those its file names.
+    pub env_pass: Option<EnvPass>,
     /// Whether each user has a connection of their own.
     pub per_user: Option<bool>,
     /// Whether its secrets are masked in results for models and hosts, too.
@@ -162,7 +184,7 @@ pub struct Overrides {
     pub rules: ServerRules,
 }
 
-/// One server, fully described; its texts still as written.
+/// The description of one server: how to reach it, which tools to take, timeouts, rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerSpec {
     /// Its name.
@@ -172,11 +194,11 @@ pub struct ServerSpec {
     /// Whether it is switched on.
     pub enabled: bool,
     /// How to reach it.
-    pub link: Link,
+    pub link: ServerTarget,
     /// Which of its tools are taken.
     pub filter: ToolFilter,
     /// How long to wait for it.
-    pub waits: Waits,
+    pub waits: SpecTimeouts,
     /// Whether start-up fails without it.
     pub required: bool,
     /// Whether it is only started on first need.
@@ -196,7 +218,7 @@ pub struct ServerSpec {
     /// Keys we do not read, kept for a rewrite and for later stages.
     pub extra: Extra,
     /// Where each value stands, by Kitbag's own key.
-    pub places: BTreeMap<&'static str, Place>,
+    pub places: BTreeMap<&'static str, SourceLocation>,
 }
 
 impl fmt::Debug for Input {
@@ -224,45 +246,11 @@ pub struct Seen {
     pub env_file: Option<String>,
 }
 
-/// A server whose references have all been given their values.
-#[derive(Clone, Debug)]
-pub struct Resolved {
-    /// How to reach it.
-    pub link: ResolvedLink,
-}
-
-/// [`Link`] with values instead of references; what a reference brought in does not print.
-#[derive(Clone)]
-pub enum ResolvedLink {
-    /// Start it.
-    Stdio {
-        /// What to start.
-        command: String,
-        /// Its arguments.
-        args: Vec<Secret>,
-        /// Variables given to it.
-        env: Vec<(String, Secret)>,
-        /// Variables of its file of variables; those above win.
-        file_env: Vec<(String, Secret)>,
-        /// Where it runs.
-        cwd: Option<String>,
-    },
-    /// Connect to it.
-    Remote {
-        /// How.
-        transport: Transport,
-        /// The address; may hold a secret.
-        url: Secret,
-        /// Headers, the one for authentication included.
-        headers: Vec<(String, Secret)>,
-    },
-}
-
-impl Link {
+impl ServerTarget {
     /// Every text with references, with Kitbag's own key for it.
     pub fn templates(&self) -> Vec<(&'static str, &Template)> {
         match self {
-            Link::Stdio(program) => {
+            ServerTarget::Stdio(program) => {
                 let command = program.command.iter().map(|text| ("command", text));
                 command
                     .chain(program.args.iter().map(|text| ("args", text)))
@@ -271,7 +259,7 @@ impl Link {
                     .chain(program.cwd.iter().map(|text| ("cwd", text)))
                     .collect()
             }
-            Link::Remote(endpoint) => {
+            ServerTarget::Remote(endpoint) => {
                 let auth = match &endpoint.auth {
                     Auth::None => None,
                     Auth::Bearer(text) | Auth::Header { value: text, .. } => Some(("auth", text)),
@@ -281,76 +269,22 @@ impl Link {
                     .chain(auth)
                     .collect()
             }
-        }
-    }
-}
-
-impl ResolvedLink {
-    /// A hash of every value, those of variables passed on by name too: equal only for servers that start or reach
-    /// the same thing with the same values.
-    pub fn identity(&self, passed: &[(String, Secret)]) -> Identity {
-        let mut sha = Sha256::new();
-        let named = |sha: &mut Sha256, key: &str, pairs: &[(String, Secret)]| {
-            for (name, value) in pairs {
-                put(sha, &format!("{key} {name}"), value.expose());
-            }
-        };
-        match self {
-            Self::Stdio { command, args, env, file_env, cwd } => {
-                put(&mut sha, "command", command);
-                args.iter().for_each(|arg| put(&mut sha, "arg", arg.expose()));
-                named(&mut sha, "env", env);
-                named(&mut sha, "file", file_env);
-                named(&mut sha, "passed", passed);
-                cwd.iter().for_each(|cwd| put(&mut sha, "cwd", cwd));
-            }
-            Self::Remote { transport, url, headers } => {
-                put(&mut sha, "transport", transport.as_str());
-                put(&mut sha, "url", url.expose());
-                named(&mut sha, "header", headers);
-            }
-        }
-        Identity(sha.finalize().into())
-    }
-}
-
-/// Which values a server runs with, without the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Identity([u8; 32]);
-
-impl fmt::Display for Identity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0[..16]))
-    }
-}
-
-impl fmt::Debug for ResolvedLink {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Stdio { args, env, .. } => {
-                f.debug_struct("Stdio").field("args", args).field("env", env).finish_non_exhaustive()
-            }
-            Self::Remote { transport, url, headers } => f
-                .debug_struct("Remote")
-                .field("transport", transport)
-                .field("url", url)
-                .field("headers", headers)
-                .finish(),
+            ServerTarget::InProcess(_) => Vec::new(),
         }
     }
 }
 
 impl ServerSpec {
     /// A server that is reached this way, described in code.
-    pub fn new(name: ServerName, link: Link) -> Self {
-        let place = Place::file(std::path::Path::new("code"));
+    pub fn new(name: ServerName, link: ServerTarget) -> Self {
+        let place = SourceLocation::file(std::path::Path::new("code"));
         Self {
             name,
             origin: Origin { dialect: "code", place },
             enabled: true,
             link,
             filter: ToolFilter::default(),
-            waits: Waits::default(),
+            waits: SpecTimeouts::default(),
             required: false,
             lazy: false,
             concurrency: None,
@@ -368,21 +302,22 @@ impl ServerSpec {
     pub fn program<'a>(name: ServerName, command: &str, args: impl IntoIterator<Item = &'a str>) -> Self {
         let args = args.into_iter().map(Template::literal).collect();
         let program = Program { command: Some(Template::literal(command)), args, ..Program::default() };
-        Self::new(name, Link::Stdio(program))
+        Self::new(name, ServerTarget::Stdio(program))
     }
 
     /// An address to connect to, as it is; which of the web's transports it speaks is found out.
     pub fn url(name: ServerName, url: &str) -> Self {
         let url = Template::literal(url);
         let endpoint = Endpoint { transport: Transport::Auto, url, headers: Vec::new(), auth: Auth::None };
-        Self::new(name, Link::Remote(endpoint))
+        Self::new(name, ServerTarget::Remote(endpoint))
     }
 
     /// How it is spoken to.
     pub fn transport(&self) -> Transport {
         match &self.link {
-            Link::Stdio(_) => Transport::Stdio,
-            Link::Remote(endpoint) => endpoint.transport,
+            ServerTarget::Stdio(_) => Transport::Stdio,
+            ServerTarget::Remote(endpoint) => endpoint.transport,
+            ServerTarget::InProcess(_) => Transport::InProcess,
         }
     }
 
@@ -399,6 +334,13 @@ impl ServerSpec {
         self.waits.connect = over.connect.or(self.waits.connect);
         if let Some(include) = &over.include {
             self.filter.include.clone_from(include);
+        }
+        if let ServerTarget::Stdio(program) = &mut self.link {
+            match &over.env_pass {
+                Some(EnvPass::Names(names)) => program.pass.extend(names.iter().cloned()),
+                Some(EnvPass::All) => program.pass_all = true,
+                None => {}
+            }
         }
         // What one file keeps away no other brings back.
         self.filter.exclude.extend(over.exclude.iter().flatten().cloned());
@@ -429,7 +371,7 @@ impl ServerSpec {
     /// called `arg` must not equal an argument.
     fn digest(&self, mut sha: Sha256, text_of: impl Fn(&Template) -> String) -> Sha256 {
         match &self.link {
-            Link::Stdio(program) => {
+            ServerTarget::Stdio(program) => {
                 program.command.iter().for_each(|text| put(&mut sha, "command", &text_of(text)));
                 program.args.iter().for_each(|text| put(&mut sha, "arg", &text_of(text)));
                 let mut env: Vec<_> = program.env.iter().collect();
@@ -438,10 +380,13 @@ impl ServerSpec {
                 let mut pass = program.pass.clone();
                 pass.sort();
                 pass.iter().for_each(|name| put(&mut sha, "pass", name));
+                if program.pass_all {
+                    put(&mut sha, "pass_all", "");
+                }
                 program.env_file.iter().for_each(|text| put(&mut sha, "env_file", &text_of(text)));
                 program.cwd.iter().for_each(|text| put(&mut sha, "cwd", &text_of(text)));
             }
-            Link::Remote(endpoint) => {
+            ServerTarget::Remote(endpoint) => {
                 put(&mut sha, "transport", endpoint.transport.as_str());
                 put(&mut sha, "url", &text_of(&endpoint.url));
                 let mut headers: Vec<_> =
@@ -456,6 +401,7 @@ impl ServerSpec {
                     Auth::Header { name, value } => put(&mut sha, &format!("auth {name}"), &text_of(value)),
                 }
             }
+            ServerTarget::InProcess(server) => put(&mut sha, "in process", &server.id()),
         }
         sha
     }
@@ -465,88 +411,9 @@ impl ServerSpec {
         self.link.templates()
     }
 
-    /// Gives every reference its value. Each one without is a fault of this server alone.
-    pub fn resolve(&self, lookup: &dyn Lookup) -> Result<Resolved, Vec<Fault>> {
-        let mut faults: Vec<Fault> = Vec::new();
-        for (key, text) in self.templates() {
-            for missing in text.resolve(lookup).err().into_iter().flatten() {
-                let fault = self.missing(key, &missing);
-                if !faults.iter().any(|known| known.message == fault.message) {
-                    faults.push(fault);
-                }
-            }
-        }
-        let value = |text: &Template| text.resolve(lookup).unwrap_or_default();
-        let mut file_env = Vec::new();
-        if let Link::Stdio(Program { env_file: Some(file), .. }) = &self.link
-            && faults.is_empty()
-        {
-            match lookup.env_file(&value(file)) {
-                Ok(variables) => file_env = variables,
-                Err(why) => faults.push(self.unreadable_env_file(&why)),
-            }
-        }
-        if !faults.is_empty() {
-            return Err(faults);
-        }
-        let secret = |text: &Template| Secret::new(value(text));
-        let named = |pairs: &[(String, Template)]| {
-            pairs.iter().map(|(n, v)| (n.clone(), secret(v))).collect::<Vec<_>>()
-        };
-        let link = match &self.link {
-            Link::Stdio(program) => ResolvedLink::Stdio {
-                command: program.command.as_ref().map(value).unwrap_or_default(),
-                args: program.args.iter().map(secret).collect(),
-                env: named(&program.env),
-                file_env,
-                cwd: program.cwd.as_ref().map(value),
-            },
-            Link::Remote(endpoint) => {
-                let mut headers = named(&endpoint.headers);
-                match &endpoint.auth {
-                    Auth::None => {}
-                    Auth::Bearer(text) => {
-                        headers.push(("Authorization".into(), Secret::new(format!("Bearer {}", value(text)))))
-                    }
-                    Auth::Header { name, value } => headers.push((name.clone(), secret(value))),
-                }
-                ResolvedLink::Remote { transport: endpoint.transport, url: secret(&endpoint.url), headers }
-            }
-        };
-        Ok(Resolved { link })
-    }
-
-    fn unreadable_env_file(&self, why: &str) -> Fault {
-        let fault =
-            Fault::error(FaultKind::Unreadable, format!("its file of variables cannot be read: {why}"));
-        let place = self.places.get("env_file").unwrap_or(&self.origin.place);
-        fault.hint("correct the path of \"envFile\", or remove the key").of(&self.name).at(place.clone())
-    }
-
-    fn missing(&self, key: &'static str, missing: &Missing) -> Fault {
-        let fault = match missing {
-            Missing::Var(name) => {
-                Fault::error(FaultKind::MissingVariable, format!("variable {name} is not set"))
-                    .hint(format!("set {name} in the environment, or write ${{{name}:-default}}"))
-            }
-            Missing::Input(id) => Fault::error(FaultKind::MissingInput, format!("no value for input {id:?}"))
-                .hint(format!(
-                    "set {}, or run `kitbag doctor` on a terminal to be asked once",
-                    input_variable(id)
-                )),
-            Missing::Folder(folder) => Fault::error(
-                FaultKind::MissingVariable,
-                format!("${{{}}} is not known here", folder.as_str()),
-            )
-            .hint("write the folder's path instead"),
-        };
-        let place = self.places.get(key).unwrap_or(&self.origin.place);
-        fault.of(&self.name).at(place.clone())
-    }
-
     /// Arguments as they may be shown; the one after `--token` is masked as a whole.
     pub fn shown_args(&self, defaults: Defaults) -> Vec<String> {
-        let Link::Stdio(program) = &self.link else { return Vec::new() };
+        let ServerTarget::Stdio(program) = &self.link else { return Vec::new() };
         // A reference is no secret, also behind `--token`; the text around it is.
         let veiled = |arg: &Template| arg.veiled().unwrap_or_else(|| MASK.to_owned());
         let words: Vec<String> = program.command.iter().chain(&program.args).map(veiled).collect();
@@ -554,13 +421,6 @@ impl ServerSpec {
         let masked = masked.into_iter().skip(program.command.iter().len());
         program.args.iter().zip(masked).map(|(arg, masked)| arg.unveiled(&masked, defaults)).collect()
     }
-}
-
-/// The variable that answers for an input.
-pub fn input_variable(id: &str) -> String {
-    let word: String =
-        id.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' }).collect();
-    format!("KITBAG_INPUT_{word}")
 }
 
 /// Length-prefixed, so that no two lists of fields give the same bytes.

@@ -23,12 +23,12 @@ pub enum Piece {
     /// A value the user is asked for once.
     Input(String),
     /// A folder the host program knows.
-    Folder(Folder),
+    Folder(ConfigFolder),
 }
 
 /// The folders that configuration files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Folder {
+pub enum ConfigFolder {
     /// Where the user works.
     Workspace,
     /// The last part of the workspace's path.
@@ -40,13 +40,13 @@ pub enum Folder {
 }
 
 /// Where the values of references come from.
-pub trait Lookup {
+pub trait ValueSource {
     /// The value of an environment variable.
     fn var(&self, name: &str) -> Option<String>;
     /// The value given for an input.
     fn input(&self, id: &str) -> Option<Secret>;
     /// A folder's path.
-    fn folder(&self, folder: Folder) -> Option<String>;
+    fn folder(&self, folder: ConfigFolder) -> Option<String>;
     /// The variables of a file, or why they cannot be had. Read once by whoever gives the values, so that what
     /// was approved is what runs.
     fn env_file(&self, path: &str) -> Result<Vec<(String, Secret)>, String>;
@@ -60,7 +60,7 @@ pub enum Missing {
     /// Nobody gave this input.
     Input(String),
     /// The folder is not known here.
-    Folder(Folder),
+    Folder(ConfigFolder),
 }
 
 /// What is shown of the texts that stand in for variables that are not set.
@@ -132,7 +132,7 @@ impl Template {
     }
 
     /// The value, with every reference replaced, or all references that have none.
-    pub fn resolve(&self, lookup: &dyn Lookup) -> Result<String, Vec<Missing>> {
+    pub fn resolve(&self, lookup: &dyn ValueSource) -> Result<String, Vec<Missing>> {
         let mut value = String::new();
         let mut missing = Vec::new();
         for piece in &self.pieces {
@@ -272,7 +272,7 @@ impl fmt::Debug for Template {
     }
 }
 
-impl Folder {
+impl ConfigFolder {
     /// The name used for it inside `${…}`.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -10,9 +10,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use data_encoding::BASE32_NOPAD;
 use sha2::{Digest as _, Sha256};
 
-use super::{Naming, Pair, ServerName, ShownName, Table, ToolName};
+use super::{NameTable, Naming, ServerName, ShownName, ToolKey, ToolName};
 
 #[cfg(test)]
 mod tests;
@@ -22,14 +23,14 @@ const HASH: usize = 10;
 
 /// Gives every new pair a name, and nobody else another one. Pairs that `held` knows may be left out: what
 /// changed is enough, and costs only itself.
-pub fn assign(held: &Table, pairs: impl IntoIterator<Item = Pair>, naming: &Naming) -> Table {
+pub fn assign(held: &NameTable, pairs: impl IntoIterator<Item = ToolKey>, naming: &Naming) -> NameTable {
     let new = pairs.into_iter().filter(|(server, tool)| held.name(server, tool).is_none());
-    let mut wishes: Vec<(String, Pair)> = new.map(|pair| (naming.form().plain(&pair), pair)).collect();
+    let mut wishes: Vec<(String, ToolKey)> = new.map(|pair| (naming.form().plain(&pair), pair)).collect();
     wishes.sort_unstable();
     wishes.dedup();
     let full = without_room(held, &wishes, naming);
     let mut table = held.clone();
-    let mut denied: Vec<&(String, Pair)> = Vec::new();
+    let mut denied: Vec<&(String, ToolKey)> = Vec::new();
     for alike in wishes.chunk_by(|a, b| a.0 == b.0) {
         match alike {
             [(plain, pair)] if naming.takes(plain) && !held.has(plain) && !full.contains(&pair.0) => {
@@ -47,7 +48,7 @@ pub fn assign(held: &Table, pairs: impl IntoIterator<Item = Pair>, naming: &Nami
 }
 
 /// Servers whose new tools would have more names than are kept.
-fn without_room(held: &Table, new: &[(String, Pair)], naming: &Naming) -> BTreeSet<ServerName> {
+fn without_room(held: &NameTable, new: &[(String, ToolKey)], naming: &Naming) -> BTreeSet<ServerName> {
     let mut counts: BTreeMap<&ServerName, usize> = BTreeMap::new();
     for (_, (server, _)) in new {
         *counts.entry(server).or_default() += 1;
@@ -58,7 +59,7 @@ fn without_room(held: &Table, new: &[(String, Pair)], naming: &Naming) -> BTreeS
 
 /// Lets names go that one server has beyond those that are kept: of tools it no longer lists, and only such as would
 /// be given again.
-pub fn trim(table: &mut Table, server: &ServerName, listed: &BTreeSet<&ToolName>, naming: &Naming) {
+pub fn trim(table: &mut NameTable, server: &ServerName, listed: &BTreeSet<&ToolName>, naming: &Naming) {
     let beyond = table.count(server).saturating_sub(naming.most());
     if beyond == 0 {
         return;
@@ -77,7 +78,7 @@ pub fn trim(table: &mut Table, server: &ServerName, listed: &BTreeSet<&ToolName>
 /// The plain name, cut, with a piece of the pair's own hash; more rounds only if even that is taken.
 ///
 /// There is no last round: whoever names tools after the hashes of another's cannot take its last name.
-fn hashed(plain: &str, (server, tool): &Pair, naming: &Naming, table: &Table) -> ShownName {
+fn hashed(plain: &str, (server, tool): &ToolKey, naming: &Naming, table: &NameTable) -> ShownName {
     let readable = naming.readable(plain, HASH + 1);
     let mut round = 0_u32;
     loop {
@@ -99,7 +100,7 @@ fn hashed(plain: &str, (server, tool): &Pair, naming: &Naming, table: &Table) ->
 
 /// The first characters of a hash in lower-case base 32.
 pub(crate) fn base32(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let word = bytes.iter().take(8).fold(0_u64, |word, byte| word << 8 | u64::from(*byte));
-    (0..HASH).map(|place| char::from(DIGITS[(word >> (59 - 5 * place) & 31) as usize])).collect()
+    let mut text = BASE32_NOPAD.encode(bytes).to_ascii_lowercase();
+    text.truncate(HASH);
+    text
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Pair, ShownName};
+use super::{ShownName, ToolKey};
 
 #[cfg(test)]
 mod tests;
@@ -17,7 +17,7 @@ const FULL: &str = "mcp_";
 
 /// How much of its origin a name tells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Form {
+pub enum NameForm {
     /// `mcp_<server>_<tool>`
     #[default]
     Full,
@@ -27,7 +27,7 @@ pub enum Form {
     Bare,
 }
 
-impl Form {
+impl NameForm {
     /// Every form, the most telling first.
     pub const ALL: [Self; 3] = [Self::Full, Self::Short, Self::Bare];
 
@@ -46,7 +46,7 @@ impl Form {
     }
 
     /// The plain form of a pair: made of letters, digits and `_`, without a digit in front, of any length.
-    pub(super) fn plain(self, (server, tool): &Pair) -> String {
+    pub(super) fn plain(self, (server, tool): &ToolKey) -> String {
         let (server, tool) = (server.as_str(), tool.as_str());
         let parts = match self {
             Self::Full => [FULL, server, "_", tool],
@@ -73,7 +73,7 @@ pub struct TooNarrow(pub usize);
 /// How names are given. A table of names belongs to one form and one length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Naming {
-    form: Form,
+    form: NameForm,
     longest: usize,
     reserved: BTreeSet<ShownName>,
     most: usize,
@@ -81,13 +81,13 @@ pub struct Naming {
 
 impl Default for Naming {
     fn default() -> Self {
-        Self::new(Form::default())
+        Self::new(NameForm::default())
     }
 }
 
 impl Naming {
     /// Names of this form, as long as every provider takes them.
-    pub fn new(form: Form) -> Self {
+    pub fn new(form: NameForm) -> Self {
         Self { form, longest: LONGEST, reserved: BTreeSet::new(), most: usize::MAX }
     }
 
@@ -119,7 +119,7 @@ impl Naming {
     }
 
     /// The form of the names.
-    pub fn form(&self) -> Form {
+    pub fn form(&self) -> NameForm {
         self.form
     }
 
@@ -136,7 +136,7 @@ impl Naming {
     /// Whether a plain form can be a name at all, if it is free.
     pub(super) fn takes(&self, plain: &str) -> bool {
         // In the other forms `mcp_…` would shadow the full name of a tool of another server.
-        let full = self.form != Form::Full && plain.starts_with(FULL);
+        let full = self.form != NameForm::Full && plain.starts_with(FULL);
         plain.len() <= self.longest && is_readable(plain) && !full && !self.reserves(plain)
     }
 

@@ -18,7 +18,7 @@ const NEAR: usize = 3;
 
 /// One tool of a view, by all its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct NameRow {
     /// What the view calls it.
     pub shown: ShownName,
     /// What it is called in full.
@@ -33,7 +33,7 @@ pub struct Row {
 
 /// What a text means. Numbers are places of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum NameMatch {
     /// This tool.
     One(usize),
     /// Any of these, in order of their shown names.
@@ -47,7 +47,7 @@ pub enum Found {
 
 /// By what kind of name a tool was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum MatchedBy {
     /// By a name that says which server is meant, or that the view itself gave out. Also said of a text that
     /// leads nowhere.
     Name,
@@ -58,16 +58,16 @@ pub enum By {
 
 /// The names of one view, made ready for being asked.
 #[derive(Debug)]
-pub struct Lookup {
-    rows: Box<[Row]>,
+pub struct NameIndex {
+    rows: Box<[NameRow]>,
     keys: RandomState,
     // Nearly every text is an exact shown name: the other indices are made when one is not.
     indices: [OnceLock<Index>; WAYS],
 }
 
-impl Lookup {
+impl NameIndex {
     /// For the tools that the caller sees, and no others.
-    pub fn new(rows: impl IntoIterator<Item = Row>) -> Self {
+    pub fn new(rows: impl IntoIterator<Item = NameRow>) -> Self {
         let lookup = Self {
             rows: rows.into_iter().collect(),
             keys: RandomState::new(),
@@ -78,52 +78,53 @@ impl Lookup {
     }
 
     /// The tools, as they were given.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[NameRow] {
         &self.rows
     }
 
     /// The tool a text means: by its shown name, its full name, as `server/tool`; by each of these without
-    /// regard to `-`, `_` and case; by its short or its own name, by these without regard to the same.
+    /// regard to `-`, `_` and case; by its short or its own name, or as other programs write it (`server.tool`,
+    /// `server__tool`, `mcp__server__tool`); by these without regard to the same.
     ///
     /// The first way that leads to any tool decides, and if it leads to several the text is ambiguous.
-    pub fn find(&self, text: &str) -> Found {
+    pub fn find(&self, text: &str) -> NameMatch {
         self.find_by(text).0
     }
 
-    /// The tool a text means, as [`Lookup::find`] says, and by what kind of name.
-    pub fn find_by(&self, text: &str) -> (Found, By) {
+    /// The tool a text means, as [`NameIndex::find`] says, and by what kind of name.
+    pub fn find_by(&self, text: &str) -> (NameMatch, MatchedBy) {
         if text.len() <= LONGEST_TEXT {
             // Nearly every text is an exact shown name, and calls are made by it.
             let mut shown = self.fitting(Way::Shown, text);
             if let (Some(one), None) = (shown.next(), shown.next()) {
-                return (Found::One(one), By::Name);
+                return (NameMatch::One(one), MatchedBy::Name);
             }
-            for (way, also) in TIERS {
-                let also = also.into_iter().flat_map(|way| self.fitting(way, text));
-                let mut fitting = self.fitting(way, text).chain(also);
-                let Some(one) = fitting.next() else { continue };
-                // One tool may be called so in both ways.
+            for ways in TIERS {
+                let ways = ways.iter().filter(|way| way.is_spelled_so(text));
+                let mut fitting = ways.clone().flat_map(|way| self.fitting(*way, text));
+                let (Some(one), Some(way)) = (fitting.next(), ways.clone().next()) else { continue };
+                // One tool may be called so in several ways.
                 let Some(other) = fitting.find(|row| *row != one) else {
-                    return (Found::One(one), self.by(way, text, one));
+                    return (NameMatch::One(one), self.by(*way, text, one));
                 };
                 let all = self.in_order([one, other].into_iter().chain(fitting));
-                return (Found::Ambiguous(all), self.by(way, text, one));
+                return (NameMatch::Ambiguous(all), self.by(*way, text, one));
             }
         }
-        (Found::None { near: self.near(text) }, By::Name)
+        (NameMatch::None { near: self.near(text) }, MatchedBy::Name)
     }
 
-    fn by(&self, way: Way, text: &str, row: usize) -> By {
+    fn by(&self, way: Way, text: &str, row: usize) -> MatchedBy {
         match way {
-            Way::Short | Way::Tool | Way::ShortLoosely | Way::ToolLoosely => By::Own,
+            Way::Short | Way::Tool | Way::ShortLoosely | Way::ToolLoosely => MatchedBy::Own,
             // `One/x` means a tool of `one` only as long as `One` has none.
-            Way::PairLoosely if !text.starts_with(self.rows[row].server.as_str()) => By::Own,
-            _ => By::Name,
+            Way::PairLoosely if !text.starts_with(self.rows[row].server.as_str()) => MatchedBy::Own,
+            _ => MatchedBy::Name,
         }
     }
 
     fn fitting<'a>(&'a self, way: Way, text: &'a str) -> impl Iterator<Item = usize> + 'a {
-        let asked = [text, "", ""];
+        let asked = [text, "", "", ""];
         let alike = self.index(way).rows(way.hash(asked, &self.keys));
         alike.filter(move |row| way.same(asked, way.parts(&self.rows[*row])))
     }
@@ -147,7 +148,7 @@ impl Lookup {
         }
         let asked = Asked::new(text);
         let is_pair = text.contains('/');
-        let distance = |row: &Row| {
+        let distance = |row: &NameRow| {
             let pair = is_pair.then(|| format!("{}/{}", row.server, row.tool));
             let names = [row.shown.as_str(), row.tool.as_str()].into_iter().chain(pair.as_deref());
             names.filter_map(|name| asked.distance(name)).min()
@@ -163,6 +164,9 @@ impl Lookup {
     }
 }
 
+/// A name in parts, so that nothing need be put together to be compared.
+type Parts<'a> = [&'a str; 4];
+
 /// A way from a text to tools.
 #[derive(Clone, Copy, Debug)]
 enum Way {
@@ -176,41 +180,60 @@ enum Way {
     Tool,
     ShortLoosely,
     ToolLoosely,
+    /// `server.tool`, loosely.
+    Dotted,
+    /// `server__tool`, loosely.
+    Joined,
+    /// `mcp__server__tool`, loosely.
+    Prefixed,
 }
 
 /// How many ways there are.
-const WAYS: usize = Way::ToolLoosely as usize + 1;
+const WAYS: usize = Way::Prefixed as usize + 1;
 
 /// The ways in the order they are tried, the surest first. Nothing says whether `good_echo` is the `echo` of
-/// `good` or another server's `good_echo`, so the short and the own name are asked together.
-const TIERS: [(Way, Option<Way>); 8] = [
-    (Way::Shown, None),
-    (Way::Full, None),
-    (Way::Pair, None),
-    (Way::PairLoosely, None),
-    (Way::ShownLoosely, None),
-    (Way::FullLoosely, None),
-    (Way::Short, Some(Way::Tool)),
-    (Way::ShortLoosely, Some(Way::ToolLoosely)),
+/// `good` or another server's `good_echo`, so the short and the own name are asked together; nor is `good__echo` left to
+/// another server's tool of that name.
+const TIERS: [&[Way]; 8] = [
+    &[Way::Shown],
+    &[Way::Full],
+    &[Way::Pair],
+    &[Way::PairLoosely],
+    &[Way::ShownLoosely],
+    &[Way::FullLoosely],
+    &[Way::Short, Way::Tool, Way::Dotted, Way::Joined, Way::Prefixed],
+    &[Way::ShortLoosely, Way::ToolLoosely],
 ];
 
 impl Way {
-    /// What a tool is called on this way. Parts, so that nothing need be put together to be compared.
-    fn parts(self, row: &Row) -> [&str; 3] {
+    /// What a tool is called on this way.
+    fn parts(self, row: &NameRow) -> Parts<'_> {
         match self {
-            Self::Shown | Self::ShownLoosely => [row.shown.as_str(), "", ""],
-            Self::Full | Self::FullLoosely => [row.full.as_str(), "", ""],
-            Self::Pair | Self::PairLoosely => [row.server.as_str(), "/", row.tool.as_str()],
-            Self::Short | Self::ShortLoosely => [row.short.as_str(), "", ""],
-            Self::Tool | Self::ToolLoosely => [row.tool.as_str(), "", ""],
+            Self::Shown | Self::ShownLoosely => [row.shown.as_str(), "", "", ""],
+            Self::Full | Self::FullLoosely => [row.full.as_str(), "", "", ""],
+            Self::Pair | Self::PairLoosely => [row.server.as_str(), "/", row.tool.as_str(), ""],
+            Self::Short | Self::ShortLoosely => [row.short.as_str(), "", "", ""],
+            Self::Tool | Self::ToolLoosely => [row.tool.as_str(), "", "", ""],
+            Self::Dotted => [row.server.as_str(), ".", row.tool.as_str(), ""],
+            Self::Joined => [row.server.as_str(), "__", row.tool.as_str(), ""],
+            Self::Prefixed => ["mcp__", row.server.as_str(), "__", row.tool.as_str()],
         }
     }
 
-    fn same(self, one: [&str; 3], other: [&str; 3]) -> bool {
+    /// Whether a text can be a name of this kind at all: the rarer ones are looked up only where it can.
+    fn is_spelled_so(self, text: &str) -> bool {
+        match self {
+            Self::Dotted => text.contains('.'),
+            Self::Joined | Self::Prefixed => text.contains("__"),
+            _ => true,
+        }
+    }
+
+    fn same(self, one: Parts<'_>, other: Parts<'_>) -> bool {
         if self.is_plain() { one[0] == other[0] } else { self.bytes(one).eq(self.bytes(other)) }
     }
 
-    fn hash(self, parts: [&str; 3], keys: &RandomState) -> u64 {
+    fn hash(self, parts: Parts<'_>, keys: &RandomState) -> u64 {
         let mut hasher = keys.build_hasher();
         if self.is_plain() {
             hasher.write(parts[0].as_bytes());
@@ -227,7 +250,7 @@ impl Way {
     }
 
     /// What is compared of a name otherwise.
-    fn bytes<'a>(self, parts: [&'a str; 3]) -> impl Iterator<Item = u8> + 'a {
+    fn bytes<'a>(self, parts: Parts<'a>) -> impl Iterator<Item = u8> + 'a {
         let loosely = !self.is_plain() && !matches!(self, Self::Pair);
         parts.into_iter().flat_map(str::bytes).map(move |byte| match byte {
             b'-' if loosely => b'_',

@@ -13,16 +13,16 @@ use super::{ServerName, ShownName, ToolName};
 mod tests;
 
 /// Who a name belongs to.
-pub type Pair = (ServerName, ToolName);
+pub type ToolKey = (ServerName, ToolName);
 
 /// Names and the pairs they belong to, in both directions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Table {
+pub struct NameTable {
     by_pair: Leaves<ServerName, ToolName, ShownName>,
-    by_name: Leaves<u8, ShownName, Pair>,
+    by_name: Leaves<u8, ShownName, ToolKey>,
 }
 
-impl Table {
+impl NameTable {
     /// A table as it was kept, from rows of server, tool and name, and how many rows were not taken: those
     /// that are no names, or say otherwise than an earlier row.
     pub fn from_rows<T: AsRef<str>>(rows: impl IntoIterator<Item = (T, T, T)>) -> (Self, usize) {
@@ -53,7 +53,7 @@ impl Table {
     }
 
     /// The pair of a name.
-    pub fn pair(&self, name: &ShownName) -> Option<&Pair> {
+    pub fn pair(&self, name: &ShownName) -> Option<&ToolKey> {
         self.by_name.get(&leaf(name.as_str()), name)
     }
 
@@ -105,7 +105,7 @@ impl Table {
     }
 
     /// Both the pair and the name are new.
-    pub(super) fn give(&mut self, pair: Pair, name: ShownName) {
+    pub(super) fn give(&mut self, pair: ToolKey, name: ShownName) {
         self.by_pair.insert(pair.0.clone(), pair.1.clone(), name.clone());
         self.by_name.insert(leaf(name.as_str()), name, pair);
     }

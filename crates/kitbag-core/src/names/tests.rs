@@ -154,3 +154,16 @@ fn t20_a_refused_name_is_told_without_what_was_wrong_with_it() {
         assert!(!told.contains(|c| hidden(&c)), "{}", c.escape_unicode());
     }
 }
+
+/// What stands in files and in names given to tools must not change with whoever writes the digits.
+#[test]
+fn f39_hashes_are_written_as_before() {
+    let check = |text: &str, digits: &str, name: &str| {
+        let hash = Sha256::digest(text.as_bytes());
+        assert_eq!((&hex(&hash)[..16], base32(&hash).as_str()), (digits, name), "{text:?}");
+    };
+    check("", "e3b0c44298fc1c14", "4oymiquy7q");
+    check("a", "ca978112ca1bbdca", "zklycewkdo");
+    check("kitbag", "52406cae0e9642eb", "kjagzlqosz");
+    assert_eq!(hex(&[]), "");
+}

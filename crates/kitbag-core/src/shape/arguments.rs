@@ -7,13 +7,15 @@ use serde_json::{Map, Value};
 
 use super::{Rule, RuleError, Verdict};
 use crate::catalog::{Tool, Undo};
+use crate::schema::ExactJson;
+use crate::schema::tree::values;
 use crate::text::{nearest, neutral};
 
 mod refs;
 
 /// A change to one argument.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Change {
+pub enum ArgumentChange {
     /// The model calls it something else.
     Rename(String),
     /// The model reads something else about it.
@@ -27,9 +29,9 @@ pub enum Change {
 }
 
 /// Changes to the arguments of a tool, by the server's own names, one after the other.
-pub struct Arguments(pub Vec<(String, Change)>);
+pub struct ArgumentChanges(pub Vec<(String, ArgumentChange)>);
 
-impl Rule for Arguments {
+impl Rule for ArgumentChanges {
     fn name(&self) -> &str {
         "args"
     }
@@ -44,9 +46,9 @@ impl Rule for Arguments {
             let now = now.ok_or_else(|| RuleError(format!("the argument {own:?} is hidden already")))?;
             tool.undo.extend(edit(&mut schema, now, change).map_err(RuleError)?);
             match change {
-                Change::Rename(shown) => drop(called.insert(own, Some(shown))),
-                Change::Pin(_) | Change::Hide => drop(called.insert(own, None)),
-                Change::Describe(_) | Change::Default(_) => {}
+                ArgumentChange::Rename(shown) => drop(called.insert(own, Some(shown))),
+                ArgumentChange::Pin(_) | ArgumentChange::Hide => drop(called.insert(own, None)),
+                ArgumentChange::Describe(_) | ArgumentChange::Default(_) => {}
             }
         }
         tool.input = Arc::new(schema);
@@ -66,33 +68,33 @@ fn known(schema: &Value, own: &str) -> Result<(), String> {
 }
 
 /// Changes a schema; the way back.
-fn edit(schema: &mut Value, own: &str, change: &Change) -> Result<Option<Undo>, String> {
+fn edit(schema: &mut Value, own: &str, change: &ArgumentChange) -> Result<Option<Undo>, String> {
     let schema = schema.as_object_mut().ok_or("its input schema is no object")?;
     let own_name = own.to_owned();
     Ok(match change {
-        Change::Describe(text) => {
+        ArgumentChange::Describe(text) => {
             annotate(schema, own, "description", neutral(text).into_owned().into())?;
             None
         }
-        Change::Default(value) => {
+        ArgumentChange::Default(value) => {
             may_be_added(schema, own)?;
             annotate(schema, own, "default", value.clone())?;
             not_required(schema, own);
             Some(Undo::Default { own: own_name, value: value.clone() })
         }
-        Change::Pin(value) => {
+        ArgumentChange::Pin(value) => {
             may_be_added(schema, own)?;
             take_away(schema, own)?;
             Some(Undo::Pin { own: own_name, value: value.clone() })
         }
-        Change::Hide => {
+        ArgumentChange::Hide => {
             if required(schema).any(|name| name == own) {
                 return Err(format!("the argument {own:?} is required and cannot be hidden without a value"));
             }
             take_away(schema, own)?;
             Some(Undo::Hide { own: own_name })
         }
-        Change::Rename(shown) => {
+        ArgumentChange::Rename(shown) => {
             rename(schema, own, shown)?;
             Some(Undo::Rename { shown: shown.clone(), own: own_name })
         }
@@ -183,7 +185,7 @@ fn stands_alone(schema: &Map<String, Value>, own: &str) -> Result<(), String> {
         "dependentSchemas",
         "dependencies",
     ];
-    let defined = |key: &str| schema.get(key).is_some_and(|value| mentions(value, own, 0));
+    let defined = |key: &str| schema.get(key).is_some_and(|value| mentions(value, own));
     let speaks = |key: &&&str| {
         // What a definition says of an argument is said wherever it is referred to.
         let refers = || refs::any(schema.get_key_value(**key), |_| true);
@@ -206,17 +208,12 @@ fn stands_alone(schema: &Map<String, Value>, own: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn mentions(value: &Value, name: &str, depth: usize) -> bool {
-    match value {
-        // Deeper than any schema that is taken; better one rule too few than one that lies.
-        _ if 128 < depth => true,
+fn mentions(value: &Value, name: &str) -> bool {
+    values(value).any(|(value, _)| match value {
         Value::String(text) => text == name,
-        Value::Array(items) => items.iter().any(|item| mentions(item, name, depth + 1)),
-        Value::Object(fields) => {
-            fields.iter().any(|(key, value)| key == name || mentions(value, name, depth + 1))
-        }
+        Value::Object(fields) => fields.contains_key(name),
         _ => false,
-    }
+    })
 }
 
 /// Gives a key another name and leaves it where it stands.
@@ -238,12 +235,9 @@ pub fn restore(undo: &[Undo], arguments: &mut Map<String, Value>) {
     arguments.extend(members);
 }
 
-/// The same for arguments as text, each as it is written: numbers keep all their digits.
-pub fn restore_text(undo: &[Undo], members: impl IntoIterator<Item = (String, String)>) -> String {
-    let mut members = members.into_iter().collect();
-    turn_back(undo, &mut members, Value::to_string);
-    let member = |(key, text): (String, String)| format!("{}:{text}", Value::String(key));
-    format!("{{{}}}", members.into_iter().map(member).collect::<Vec<_>>().join(","))
+/// The same for arguments whose numbers keep their digits.
+pub fn restore_exact(undo: &[Undo], members: &mut Vec<(String, ExactJson<'_>)>) {
+    turn_back(undo, members, |value| value.clone().into());
 }
 
 fn turn_back<V>(undo: &[Undo], members: &mut Vec<(String, V)>, make: impl Fn(&Value) -> V) {

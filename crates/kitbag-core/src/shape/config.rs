@@ -1,8 +1,8 @@
 //! The rules that files ask for.
 
 use super::{
-    Arguments, Categorize, Change, Describe, Examples, Filter, MarkAs, NameForm, Options, Rename, Rule,
-    RuleError, Shaper, Tag, Unreadable, Verdict,
+    ArgumentChange, ArgumentChanges, Categorize, Describe, Filter, MarkAs, ProviderOptions, Rename, Rule,
+    RuleError, Shaper, Tag, Unreadable, UseNameForm, Verdict, WithExamples,
 };
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
@@ -30,7 +30,7 @@ pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
     let shaper = rules.closed.as_ref().map(Shaper::closed).unwrap_or_default();
     let mut shaper = shaper.with(filter).with(marks);
     if let Some(form) = rules.names {
-        shaper.push(Box::new(NameForm(form)));
+        shaper.push(Box::new(UseNameForm(form)));
     }
     if let Some(category) = &rules.category {
         shaper.push(Box::new(Categorize(category.clone())));
@@ -62,32 +62,32 @@ fn of_tool(rules: &ToolRules) -> Vec<Box<dyn Rule>> {
     if let Some(category) = &rules.category {
         all.push(Box::new(Categorize(category.clone())));
     }
-    let changes: Vec<(String, Change)> =
+    let changes: Vec<(String, ArgumentChange)> =
         rules.args.iter().flat_map(|(own, rules)| of_argument(own, rules)).collect();
     if !changes.is_empty() {
-        all.push(Box::new(Arguments(changes)));
+        all.push(Box::new(ArgumentChanges(changes)));
     }
     if !rules.examples.is_empty() {
-        all.push(Box::new(Examples(rules.examples.clone())));
+        all.push(Box::new(WithExamples(rules.examples.clone())));
     }
     if !rules.options.is_empty() {
-        all.push(Box::new(Options(rules.options.clone())));
+        all.push(Box::new(ProviderOptions(rules.options.clone())));
     }
     all
 }
 
 /// Renaming comes last: everything else speaks of the argument by the server's own name.
-fn of_argument(own: &str, rules: &ArgRules) -> Vec<(String, Change)> {
-    let describe = rules.describe.clone().map(Change::Describe);
+fn of_argument(own: &str, rules: &ArgRules) -> Vec<(String, ArgumentChange)> {
+    let describe = rules.describe.clone().map(ArgumentChange::Describe);
     let value = match (&rules.pin, &rules.default, rules.hide) {
-        (Some(value), ..) => vec![Change::Pin(value.clone())],
-        (None, Some(value), true) => vec![Change::Default(value.clone()), Change::Hide],
-        (None, Some(value), false) => vec![Change::Default(value.clone())],
-        (None, None, true) => vec![Change::Hide],
+        (Some(value), ..) => vec![ArgumentChange::Pin(value.clone())],
+        (None, Some(value), true) => vec![ArgumentChange::Default(value.clone()), ArgumentChange::Hide],
+        (None, Some(value), false) => vec![ArgumentChange::Default(value.clone())],
+        (None, None, true) => vec![ArgumentChange::Hide],
         (None, None, false) => Vec::new(),
     };
     let gone = rules.pin.is_some() || rules.hide;
-    let rename = rules.rename.clone().filter(|_| !gone).map(Change::Rename);
+    let rename = rules.rename.clone().filter(|_| !gone).map(ArgumentChange::Rename);
     let describe = describe.filter(|_| !gone);
     describe.into_iter().chain(value).chain(rename).map(|change| (own.to_owned(), change)).collect()
 }

@@ -4,7 +4,7 @@
 use crate::catalog::Tool;
 use crate::names::UserId;
 
-/// The answer.
+/// Whether a user may see and call a tool: the answer of [`Authorize`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decision {
     /// Yes.
@@ -15,7 +15,29 @@ pub enum Decision {
     Deny(String),
 }
 
-/// Answers whether a user may see and call a tool.
+/// Decides whether a user may see and call a tool.
+///
+/// ```
+/// use kitbag_core::UserId;
+/// use kitbag_core::catalog::Tool;
+/// use kitbag_core::shape::{Authorize, Decision};
+///
+/// /// Only admins delete; others have to ask.
+/// struct Roles;
+///
+/// impl Authorize for Roles {
+///     fn authorize(&self, user: &UserId, tool: &Tool) -> Decision {
+///         match (user.as_str(), tool.name.as_str().starts_with("delete_")) {
+///             ("admin", _) | (_, false) => Decision::Allow,
+///             (_, true) => Decision::Ask,
+///         }
+///     }
+///
+///     fn revision(&self) -> Option<u64> {
+///         Some(0) // these answers never change
+///     }
+/// }
+/// ```
 pub trait Authorize: Send + Sync {
     /// Decides by the tool as its server names it; what the server claims about it does not count.
     fn authorize(&self, user: &UserId, tool: &Tool) -> Decision;

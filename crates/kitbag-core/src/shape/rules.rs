@@ -3,9 +3,9 @@
 use serde_json::{Map, Value};
 
 use super::{Rule, RuleError, Verdict};
-use crate::catalog::{Marks, Tool};
-use crate::names::{Form, ShownName};
-use crate::text::{Globs, neutral};
+use crate::catalog::{OperatorMarks, Tool};
+use crate::names::{NameForm, ShownName};
+use crate::text::{BadGlob, Globs, neutral};
 
 /// Only these, and never those; globs over the server's own names. Exclude wins.
 pub struct Filter {
@@ -29,6 +29,41 @@ impl Rule for Filter {
             return Ok(Verdict::Drop("not in its server's include list".to_owned()));
         }
         Ok(Verdict::keep(tool))
+    }
+}
+
+/// A rule for some tools only: globs over the names of servers and over the servers' own names of tools. Other tools
+/// stay as they are.
+///
+/// ```
+/// use kitbag_core::shape::{Describe, Only, Shaper};
+///
+/// let rules = Shaper::default()
+///     .with(Only::new("github", "create_*", Describe("Asks before it writes".to_owned()))?);
+/// # Ok::<(), kitbag_core::text::BadGlob>(())
+/// ```
+pub struct Only<R> {
+    server: Globs,
+    tool: Globs,
+    rule: R,
+}
+
+impl<R: Rule> Only<R> {
+    /// This rule for the tools of these servers with these names; `*` means all.
+    pub fn new(server: &str, tool: &str, rule: R) -> Result<Self, BadGlob> {
+        let (server, tool) = (Globs::new(&[server.to_owned()])?, Globs::new(&[tool.to_owned()])?);
+        Ok(Self { server, tool, rule })
+    }
+}
+
+impl<R: Rule> Rule for Only<R> {
+    fn name(&self) -> &str {
+        self.rule.name()
+    }
+
+    fn apply(&self, tool: Tool) -> Result<Verdict, RuleError> {
+        let is_meant = self.server.fit(tool.server.as_str()) && self.tool.fit(tool.name.as_str());
+        if is_meant { self.rule.apply(tool) } else { Ok(Verdict::keep(tool)) }
     }
 }
 
@@ -72,11 +107,11 @@ macro_rules! change {
 change!(
     /// The name a model sees, exactly. The wire keeps the server's own.
     Rename(String), "name",
-    |name, tool| tool.wish = Some(ShownName::parse(name).map_err(|invalid| RuleError(invalid.to_string()))?)
+    |name, tool| tool.name_override = Some(ShownName::parse(name).map_err(|invalid| RuleError(invalid.to_string()))?)
 );
 change!(
     /// Which form of name: with `mcp_` and server, with the server, or bare.
-    NameForm(Form), "names",
+    UseNameForm(NameForm), "names",
     |form, tool| tool.form = Some(*form)
 );
 change!(
@@ -96,12 +131,12 @@ change!(
 );
 change!(
     /// Arguments to show as examples.
-    Examples(Vec<Value>), "examples",
+    WithExamples(Vec<Value>), "examples",
     |examples, tool| tool.examples.clone_from(examples)
 );
 change!(
     /// Options for one provider's definition, by provider; merged deeply into what is there.
-    Options(Map<String, Value>), "options",
+    ProviderOptions(Map<String, Value>), "options",
     |options, tool| merge(&mut tool.options, options)
 );
 change!(
@@ -134,7 +169,7 @@ impl Rule for MarkAs {
 
     fn apply(&self, mut tool: Tool) -> Result<Verdict, RuleError> {
         let name = tool.name.as_str();
-        tool.marks = Marks { repeatable: self.repeatable.fit(name), approve: self.approve.fit(name) };
+        tool.marks = OperatorMarks { repeatable: self.repeatable.fit(name), approve: self.approve.fit(name) };
         Ok(Verdict::keep(tool))
     }
 }

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::catalog::{Names, Part, Snapshot};
+use crate::catalog::{CatalogNames, ServerTools, Snapshot};
 use crate::fault::{Fault, FaultKind, Severity, Stage};
 use crate::model::{AgentRules, Limits};
-use crate::names::lookup::Found;
-use crate::names::{Form, ServerName, ShownName, Table, UserId};
+use crate::names::lookup::NameMatch;
+use crate::names::{NameForm, NameTable, ServerName, ShownName, UserId};
 use crate::text::Globs;
 
 mod arguments;
@@ -45,12 +45,12 @@ fn globs(patterns: &[&str]) -> Globs {
     Globs::new(&patterns).unwrap()
 }
 
-fn part_of(name: &str, definitions: &[Value]) -> Part {
+fn part_of(name: &str, definitions: &[Value]) -> ServerTools {
     let texts: Vec<String> = definitions.iter().map(Value::to_string).collect();
-    Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
+    ServerTools::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
 }
 
-fn part(name: &str, tools: &[&str]) -> Part {
+fn part(name: &str, tools: &[&str]) -> ServerTools {
     let definitions: Vec<Value> =
         tools.iter().map(|tool| json!({"name": tool, "inputSchema": {"type": "object"}})).collect();
     part_of(name, &definitions)
@@ -88,7 +88,7 @@ struct Scene {
     shapers: BTreeMap<ServerName, Shaper>,
     rules: Shaper,
     agent: AgentRules,
-    form: Form,
+    form: NameForm,
     user: UserId,
     permit: Denies,
     local: Option<ServerName>,
@@ -106,7 +106,7 @@ impl Scene {
             shapers: BTreeMap::new(),
             rules: Shaper::default(),
             agent: AgentRules::default(),
-            form: Form::Full,
+            form: NameForm::Full,
             user: UserId::local(),
             permit: Denies::default(),
             local: None,
@@ -168,7 +168,7 @@ fn listed(view: &View) -> Vec<&str> {
 /// `server/tool` of what a text leads to; nothing if not exactly one.
 fn target(view: &View, text: &str) -> Option<String> {
     match view.find(text) {
-        Found::One(index) => {
+        NameMatch::One(index) => {
             let tool = &view.at(index)?.tool;
             Some(format!("{}/{}", tool.server, tool.name))
         }

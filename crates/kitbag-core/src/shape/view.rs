@@ -4,26 +4,27 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use super::unreadable::{agent_fault, denied_fault, server_fault};
-use super::{Authorize, Decision, Outcome, Shaped, Shaper, Step};
-use crate::catalog::{Away, Snapshot, Tool, seen_as, twin_tools};
+use super::unreadable::denied_fault;
+use super::{Authorize, RuleOutcome, RuleStep, Shaped, Shaper};
+use crate::catalog::{Snapshot, Tool, Unreachable, seen_as, twin_tools};
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::{AgentRules, Limits};
-use crate::names::lookup::{By, Found, Lookup, Row};
-use crate::names::{Form, ServerName, ShownName, ToolName, UserId};
+use crate::names::lookup::{MatchedBy, NameIndex, NameMatch, NameRow};
+use crate::names::{NameForm, ServerName, ShownName, ToolName, UserId};
 use crate::schema::{Schema, SchemaError};
-use crate::text::{BadGlob, Globs};
 
+mod agent;
 mod naming;
 mod narrow;
 mod reach;
 
+use agent::AgentFilter;
 use narrow::Narrowing;
 use reach::Reach;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
-pub struct Shown {
+pub struct ViewTool {
     /// What it is listed and called by.
     pub name: ShownName,
     /// Its name in full, which always works.
@@ -31,7 +32,7 @@ pub struct Shown {
     /// The tool, shaped.
     pub tool: Tool,
     /// What the rules did to it.
-    pub trail: Vec<Step>,
+    pub trail: Vec<RuleStep>,
     /// The tool before the rules, to tell whether all of this still holds.
     base: Arc<Tool>,
     input: OnceLock<Result<Schema, SchemaError>>,
@@ -39,7 +40,7 @@ pub struct Shown {
     output: OnceLock<Option<Schema>>,
 }
 
-impl Shown {
+impl ViewTool {
     /// The schema a model's arguments are checked against, compiled on first need.
     pub fn input(&self, limits: &Limits) -> &Result<Schema, SchemaError> {
         self.input.get_or_init(|| Schema::compile(&self.tool.input, limits))
@@ -76,17 +77,17 @@ impl Shown {
 
 /// A tool that is not in a view, and why.
 #[derive(Clone, Debug)]
-pub struct LeftOut {
+pub struct HiddenTool {
     /// Whose it is.
     pub server: ServerName,
     /// What its server calls it.
     pub tool: String,
     /// What it went through; the last step says why.
-    pub trail: Vec<Step>,
+    pub trail: Vec<RuleStep>,
 }
 
-impl LeftOut {
-    fn new(tool: &Tool, trail: impl IntoIterator<Item = Step>) -> Self {
+impl HiddenTool {
+    fn new(tool: &Tool, trail: impl IntoIterator<Item = RuleStep>) -> Self {
         let (server, tool) = (tool.server.clone(), tool.name.to_string());
         Self { server, tool, trail: trail.into_iter().collect() }
     }
@@ -134,7 +135,7 @@ pub struct ViewRequest<'a> {
     /// What the agent may see.
     pub agent: &'a AgentRules,
     /// Which form of name tools have, unless a rule says otherwise.
-    pub form: Form,
+    pub form: NameForm,
     /// For whom.
     pub user: &'a UserId,
     /// Who may see what.
@@ -162,13 +163,13 @@ pub struct View {
     user: UserId,
     agent: AgentRules,
     /// Those that are listed, then those that only their full name reaches.
-    all: Vec<Arc<Shown>>,
+    all: Vec<Arc<ViewTool>>,
     listed: usize,
     /// What makes it a part of another.
     narrowing: Narrowing,
     reach: Arc<Reach>,
-    lookup: Lookup,
-    left_out: Vec<LeftOut>,
+    lookup: NameIndex,
+    left_out: Vec<HiddenTool>,
     faults: Vec<Fault>,
     /// Names that look alike, by whose they are; found out when somebody asks.
     twins: OnceLock<HashMap<(ServerName, ToolName), Fault>>,
@@ -185,8 +186,8 @@ impl View {
         let (mut listed, shadowed): (Vec<_>, Vec<_>) = named.into_iter().partition(|(_, listed)| *listed);
         listed.sort_by(|(a, _), (b, _)| (a.tool.order, &a.name).cmp(&(b.tool.order, &b.name)));
         let count = listed.len();
-        let all: Vec<Arc<Shown>> = listed.into_iter().chain(shadowed).map(|(shown, _)| shown).collect();
-        let lookup = Lookup::new(all.iter().map(|shown| row(request.snapshot, shown)));
+        let all: Vec<Arc<ViewTool>> = listed.into_iter().chain(shadowed).map(|(shown, _)| shown).collect();
+        let lookup = NameIndex::new(all.iter().map(|shown| row(request.snapshot, shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         let (agent, narrowing) = (request.agent.clone(), Narrowing::default());
         let (listed, twins) = (count, OnceLock::new());
@@ -203,7 +204,7 @@ impl View {
             listed: 0,
             narrowing: Narrowing::default(),
             reach: Arc::default(),
-            lookup: Lookup::new([]),
+            lookup: NameIndex::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
             twins: OnceLock::new(),
@@ -217,7 +218,7 @@ impl View {
 
     /// The same with only some of its tools. The condition stays with it: see [`View::narrowed_like`].
     #[must_use]
-    pub fn only(&self, keep: impl Fn(&Shown) -> bool + Send + Sync + 'static) -> Self {
+    pub fn only(&self, keep: impl Fn(&ViewTool) -> bool + Send + Sync + 'static) -> Self {
         self.narrowed_by(&Narrowing::by(keep))
     }
 
@@ -230,13 +231,13 @@ impl View {
     }
 
     fn narrowed_by(&self, more: &Narrowing) -> Self {
-        let kept = |tools: &[Arc<Shown>]| {
+        let kept = |tools: &[Arc<ViewTool>]| {
             tools.iter().filter(|shown| more.keeps(shown)).cloned().collect::<Vec<_>>()
         };
         let (mut all, shadowed) = (kept(self.tools()), kept(self.shadowed()));
         let listed = all.len();
         all.extend(shadowed);
-        let lookup = Lookup::new(all.iter().map(|shown| row(&self.snapshot, shown)));
+        let lookup = NameIndex::new(all.iter().map(|shown| row(&self.snapshot, shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
         let (left_out, faults, twins) = (Vec::new(), Vec::new(), OnceLock::new());
         let (narrowing, reach) = (self.narrowing.and(more), self.reach.clone());
@@ -264,50 +265,50 @@ impl View {
     }
 
     /// The tools, in the order they are listed.
-    pub fn tools(&self) -> &[Arc<Shown>] {
+    pub fn tools(&self) -> &[Arc<ViewTool>] {
         self.all.get(..self.listed).unwrap_or_default()
     }
 
     /// Tools whose name went to another by the agent's clash policy: not listed, reached by their full name.
-    pub fn shadowed(&self) -> &[Arc<Shown>] {
+    pub fn shadowed(&self) -> &[Arc<ViewTool>] {
         self.all.get(self.listed..).unwrap_or_default()
     }
 
     /// Whether its narrowing lets a tool of another view of the same agent through.
-    pub fn keeps(&self, shown: &Shown) -> bool {
+    pub fn keeps(&self, shown: &ViewTool) -> bool {
         self.narrowing.keeps(shown)
     }
 
     /// The tool a text means.
-    pub fn find(&self, text: &str) -> Found {
+    pub fn find(&self, text: &str) -> NameMatch {
         self.lookup.find(text)
     }
 
     /// The tool a text means, and by what kind of name.
-    pub fn find_by(&self, text: &str) -> (Found, By) {
+    pub fn find_by(&self, text: &str) -> (NameMatch, MatchedBy) {
         self.lookup.find_by(text)
     }
 
     /// A tool by the number [`View::find`] gave.
-    pub fn at(&self, index: usize) -> Option<&Arc<Shown>> {
+    pub fn at(&self, index: usize) -> Option<&Arc<ViewTool>> {
         self.all.get(index)
     }
 
     /// Whether a tool could be called now, as far as is known.
-    pub fn is_available(&self, shown: &Shown) -> bool {
+    pub fn is_available(&self, shown: &ViewTool) -> bool {
         self.snapshot.away(&shown.tool.server).is_none()
     }
 
     /// What is worth knowing about one of its tools: its definition, and its name beside the others in this view.
     /// What concerns the whole list of its server is told by [`Snapshot::list_notes`].
-    pub fn notes_of(&self, shown: &Shown) -> Vec<Fault> {
+    pub fn notes_of(&self, shown: &ViewTool) -> Vec<Fault> {
         let twins = self.twins.get_or_init(|| twins(&self.all));
         let twin = twins.get(&(shown.tool.server.clone(), shown.tool.name.clone()));
         twin.into_iter().chain(&shown.tool.notes).cloned().collect()
     }
 
     /// The servers that cannot be called now, of those the agent and its user may know of.
-    pub fn away(&self) -> impl Iterator<Item = (&ServerName, &Away)> {
+    pub fn away(&self) -> impl Iterator<Item = (&ServerName, &Unreachable)> {
         self.snapshot.all_away().filter(|(server, _)| self.reach.away.contains(*server))
     }
 
@@ -317,7 +318,7 @@ impl View {
     }
 
     /// What is not in it, and why.
-    pub fn left_out(&self) -> &[LeftOut] {
+    pub fn left_out(&self) -> &[HiddenTool] {
         &self.left_out
     }
 
@@ -328,8 +329,9 @@ impl View {
 }
 
 /// The tools whose names look alike, by what a model reads: the operator's name where there is one.
-fn twins(all: &[Arc<Shown>]) -> HashMap<(ServerName, ToolName), Fault> {
-    let key = |shown: &Shown| seen_as(&shown.tool, shown.tool.wish.as_ref().map(ShownName::as_str));
+fn twins(all: &[Arc<ViewTool>]) -> HashMap<(ServerName, ToolName), Fault> {
+    let key =
+        |shown: &ViewTool| seen_as(&shown.tool, shown.tool.name_override.as_ref().map(ShownName::as_str));
     let twins = twin_tools(all.iter().map(|shown| (&shown.tool, key(shown))));
     twins
         .into_iter()
@@ -338,9 +340,9 @@ fn twins(all: &[Arc<Shown>]) -> HashMap<(ServerName, ToolName), Fault> {
 }
 
 /// All names of a tool.
-fn row(snapshot: &Snapshot, shown: &Shown) -> Row {
-    let short = snapshot.names().table(Form::Short).name(&shown.tool.server, &shown.tool.name);
-    Row {
+fn row(snapshot: &Snapshot, shown: &ViewTool) -> NameRow {
+    let short = snapshot.names().table(NameForm::Short).name(&shown.tool.server, &shown.tool.name);
+    NameRow {
         short: short.unwrap_or(&shown.name).clone(),
         shown: shown.name.clone(),
         full: shown.full.clone(),
@@ -352,10 +354,10 @@ fn row(snapshot: &Snapshot, shown: &Shown) -> Row {
 /// A tool that is left, before it has its name.
 enum Kept {
     /// As it was in the view before.
-    Same(Arc<Shown>),
+    Same(Arc<ViewTool>),
     New {
         tool: Box<Tool>,
-        trail: Vec<Step>,
+        trail: Vec<RuleStep>,
         base: Arc<Tool>,
     },
 }
@@ -368,14 +370,14 @@ impl Kept {
         }
     }
 
-    fn show(self, name: ShownName, full: ShownName) -> Arc<Shown> {
+    fn show(self, name: ShownName, full: ShownName) -> Arc<ViewTool> {
         let (tool, trail, base) = match self {
             Self::Same(shown) if shown.name == name && shown.full == full => return shown,
             Self::Same(shown) => (shown.tool.clone(), shown.trail.clone(), shown.base.clone()),
             Self::New { tool, trail, base } => (*tool, trail, base),
         };
         let (input, own_input) = (OnceLock::new(), OnceLock::new());
-        Arc::new(Shown { name, full, tool, trail, base, input, own_input, output: OnceLock::new() })
+        Arc::new(ViewTool { name, full, tool, trail, base, input, own_input, output: OnceLock::new() })
     }
 }
 
@@ -384,7 +386,7 @@ fn shape_all(
     request: &ViewRequest<'_>,
     agent: &AgentFilter<'_>,
     faults: &mut Vec<Fault>,
-) -> (Vec<Kept>, Vec<LeftOut>) {
+) -> (Vec<Kept>, Vec<HiddenTool>) {
     let none = Shaper::default();
     // What another user may see says nothing about this one.
     let before = request.before.filter(|view| view.user == *request.user);
@@ -400,7 +402,7 @@ fn shape_all(
                 match agent.refusal(&shown.tool) {
                     None => kept.push(Kept::Same((*shown).clone())),
                     Some(step) => {
-                        left_out.push(LeftOut::new(base, shown.trail.iter().cloned().chain([step])))
+                        left_out.push(HiddenTool::new(base, shown.trail.iter().cloned().chain([step])))
                     }
                 }
                 continue;
@@ -421,7 +423,7 @@ fn shape_all(
                 }
                 None => {
                     faults.extend(failure(base, &shaped.trail));
-                    left_out.push(LeftOut::new(base, shaped.trail));
+                    left_out.push(HiddenTool::new(base, shaped.trail));
                 }
             }
         }
@@ -429,72 +431,15 @@ fn shape_all(
     (kept, left_out)
 }
 
-fn earlier(view: &View) -> HashMap<*const Tool, &Arc<Shown>> {
+fn earlier(view: &View) -> HashMap<*const Tool, &Arc<ViewTool>> {
     view.all.iter().map(|shown| (Arc::as_ptr(&shown.base), shown)).collect()
 }
 
 /// A rule that could not do its work is somebody's mistake; one that dropped a tool did what it is for.
-fn failure(tool: &Tool, trail: &[Step]) -> Option<Fault> {
+fn failure(tool: &Tool, trail: &[RuleStep]) -> Option<Fault> {
     let step = trail.last()?;
-    let Outcome::Failed(why) = &step.outcome else { return None };
+    let RuleOutcome::Failed(why) = &step.outcome else { return None };
     let message = format!("the rule {:?} failed on the tool {}: {why}", step.rule, tool.name);
     let fault = Fault::error(FaultKind::RuleFailed, message).of(&tool.server);
     Some(Fault { stage: Stage::Shape, tool: Some(tool.name.clone()), ..fault })
-}
-
-/// What an agent asked for and a user may have.
-struct AgentFilter<'a> {
-    servers: Globs,
-    allow: Globs,
-    request: &'a ViewRequest<'a>,
-}
-
-impl<'a> AgentFilter<'a> {
-    fn new(request: &'a ViewRequest<'a>, faults: &mut Vec<Fault>) -> Self {
-        let mut globs = |patterns: &[String]| {
-            Globs::new(patterns).unwrap_or_else(|bad: BadGlob| {
-                let fault = Fault::error(FaultKind::WrongValue, bad.to_string());
-                faults.push(Fault { stage: Stage::Shape, ..fault });
-                // Fits nothing: better too little than what was meant to be kept away.
-                Globs::new(&[String::new()]).unwrap_or_default()
-            })
-        };
-        Self { servers: globs(&request.agent.servers), allow: globs(&request.agent.allow), request }
-    }
-
-    /// What keeps tools away because it cannot be read: the agent's own rules, or those of a server it asks for.
-    fn closed(&self) -> Vec<Fault> {
-        if let Some(reason) = &self.request.agent.closed {
-            return vec![agent_fault(reason)];
-        }
-        let closed = self.request.shapers.closed().into_iter();
-        closed.filter(|(server, _)| self.has(server)).map(|(server, why)| server_fault(server, why)).collect()
-    }
-
-    /// Whether a server is one of the agent's.
-    fn has(&self, server: &ServerName) -> bool {
-        let is_asked_for = self.servers.is_empty() || self.servers.fit(server.as_str());
-        Some(server) == self.request.local || is_asked_for && self.request.agent.closed.is_none()
-    }
-
-    /// The step at which a tool is kept from the agent, if it is.
-    fn refusal(&self, tool: &Tool) -> Option<Step> {
-        let is_local = Some(&tool.server) == self.request.local;
-        let fits = |globs: &Globs, text: &str| is_local || globs.is_empty() || globs.fit(text);
-        let closed = self.request.agent.closed.as_ref().filter(|_| !is_local);
-        let reason = if let Some(reason) = closed {
-            Some(("unreadable", reason.clone()))
-        } else if !self.has(&tool.server) {
-            Some(("agent", "its server is not one of the agent's".to_owned()))
-        } else if !fits(&self.allow, &format!("{}/{}", tool.server, tool.name)) {
-            Some(("agent", "not in the agent's allow list".to_owned()))
-        } else {
-            match self.request.permit.authorize(self.request.user, tool) {
-                Decision::Allow | Decision::Ask => None,
-                Decision::Deny(why) => Some(("permission", why)),
-            }
-        };
-        let (rule, why) = reason?;
-        Some(Step { rule: rule.to_owned(), outcome: Outcome::Dropped(why) })
-    }
 }

@@ -9,7 +9,7 @@ use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
 use super::redact::MASK;
-use super::{redact_log, visible};
+use super::{one_line, redact_log};
 use crate::model::Secret;
 
 mod forms;
@@ -160,7 +160,7 @@ impl Redactor {
         let before = &before[before.len().saturating_sub(BEFORE)..];
         let found = self.find(before, line);
         let masked = if found.is_empty() { Cow::Borrowed(line) } else { Cow::Owned(without(line, &found)) };
-        visible(&redact_log(&String::from_utf8_lossy(&masked)))
+        one_line(&redact_log(&String::from_utf8_lossy(&masked)))
     }
 
     /// What has to be hidden, in order and apart.

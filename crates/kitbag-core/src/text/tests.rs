@@ -1,6 +1,11 @@
 use super::*;
 
 #[test]
+fn f59_line_ends_in_messages_are_blanks() {
+    assert_eq!(one_line("no:\r\n\tnot\nyet\u{1b}[m\r"), "no:  not yet\\u{1b}[m ");
+}
+
+#[test]
 fn near_misses() {
     let keys = ["command", "args", "env", "url", "headers", "mcpServers", "timeout"];
     let check = |word: &str, want: Option<&str>| assert_eq!(nearest(word, keys), want, "{word}");
@@ -250,4 +255,17 @@ fn t20_lines_end_alike() {
     check("plain ünïcode 漢字 🙂", "plain ünïcode 漢字 🙂");
     check("\u{1b}]8;;http://x\u{7}link", "]8;;http://xlink");
     assert!(matches!(neutral("a\tb\n"), std::borrow::Cow::Borrowed(_)));
+}
+
+#[test]
+fn f39_times_are_written_as_before() {
+    let check = |seconds: u64, text: &str| assert_eq!(rfc3339(seconds), text, "{seconds}");
+    check(0, "1970-01-01T00:00:00Z");
+    check(951_782_399, "2000-02-28T23:59:59Z");
+    check(951_868_800, "2000-03-01T00:00:00Z");
+    check(1_709_210_096, "2024-02-29T12:34:56Z");
+    check(4_107_542_400, "2100-03-01T00:00:00Z");
+    check(253_402_300_799, "9999-12-31T23:59:59Z");
+    // Later ones cannot be written; a damaged file must not end the program.
+    check(u64::MAX, "9999-12-31T23:59:59Z");
 }

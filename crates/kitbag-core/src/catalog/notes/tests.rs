@@ -7,9 +7,9 @@ fn server(name: &str) -> ServerName {
     ServerName::parse(name).unwrap()
 }
 
-fn part(name: &str, definitions: &[Value]) -> Part {
+fn part(name: &str, definitions: &[Value]) -> ServerTools {
     let texts: Vec<String> = definitions.iter().map(Value::to_string).collect();
-    Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
+    ServerTools::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
 }
 
 fn codes(notes: &[Fault]) -> Vec<&'static str> {
@@ -105,28 +105,31 @@ fn f81_a_name_of_its_own_ends_a_likeness() {
 #[test]
 fn f81_a_stale_list_says_since_when_and_why() {
     let known = Snapshot::default().with(part("s", &[json!({"name": "a", "inputSchema": {}})])).unwrap();
-    let told = |snapshot: &Snapshot, stale: Stale| {
+    let told = |snapshot: &Snapshot, stale: StaleList| {
         let notes = snapshot.with_stale(&server("s"), Some(stale)).unwrap().notes(&|_| None);
         notes.iter().map(|note| (note.severity.as_str(), note.kind.as_str(), note.message.clone())).next()
     };
-    let failed = Stale { since: Some(0), why: Some("tools cannot be listed: gone".to_owned()) };
+    let failed = StaleList { since: Some(0), why: Some("tools cannot be listed: gone".to_owned()) };
     let said =
         "these tools are from the last good list of 1970-01-01T00:00:00Z: tools cannot be listed: gone";
     assert_eq!(told(&known, failed.clone()), Some(("warning", "list_stale", said.to_owned())));
     let said = "tools cannot be listed: gone";
     assert_eq!(told(&Snapshot::default(), failed), Some(("error", "list_failed", said.to_owned())));
-    let (severity, code, _) = told(&known, Stale::default()).unwrap();
+    let (severity, code, _) = told(&known, StaleList::default()).unwrap();
     assert_eq!((severity, code), ("note", "list_stale"));
-    assert_eq!(told(&Snapshot::default(), Stale::default()), None);
+    assert_eq!(told(&Snapshot::default(), StaleList::default()), None);
     // It is no change of what is listed.
-    assert_eq!(known.with_stale(&server("s"), Some(Stale::default())).unwrap().version(), known.version());
+    assert_eq!(
+        known.with_stale(&server("s"), Some(StaleList::default())).unwrap().version(),
+        known.version()
+    );
     assert!(known.with_stale(&server("s"), None).is_none());
     assert_eq!(known.without(&server("s")).unwrap().notes(&|_| None), []);
 }
 
 #[test]
 fn f81_nothing_is_told_of_a_server_that_is_gone_and_never_listed() {
-    let failed = Stale { since: None, why: Some("tools cannot be listed".to_owned()) };
+    let failed = StaleList { since: None, why: Some("tools cannot be listed".to_owned()) };
     let unlisted = Snapshot::default().with_stale(&server("s"), Some(failed)).unwrap();
     let gone = unlisted.without(&server("s")).unwrap();
     assert_eq!((gone.notes(&|_| None), gone.version()), (Vec::new(), unlisted.version()));
@@ -136,7 +139,7 @@ fn f81_nothing_is_told_of_a_server_that_is_gone_and_never_listed() {
 #[test]
 fn f78_a_cut_list_names_the_limit() {
     let mut cut = part("s", &[]);
-    cut.truncated = Some(Cut::by("tools", "more than 40 tools"));
+    cut.truncated = Some(ListCut::by("tools", "more than 40 tools"));
     let notes = Snapshot::default().with(cut).unwrap().notes(&|_| None);
     assert_eq!(codes(&notes), ["list_cut"]);
     assert_eq!(notes[0].hint.as_deref(), Some("raise \"tools\" under [limits] in kitbag.toml"));

@@ -10,17 +10,17 @@ fn shown(names: &[&str]) -> BTreeSet<ShownName> {
 }
 
 /// The name of a tool called `x`.
-fn x_of(names: &Names, form: Form, of: &str) -> Option<String> {
+fn x_of(names: &CatalogNames, form: NameForm, of: &str) -> Option<String> {
     names.table(form).name(&server(of), &ToolName::parse("x").unwrap()).map(ToString::to_string)
 }
 
 #[test]
 fn f25_while_servers_start_names_do_not_depend_on_who_was_first() {
-    let held = Names::default();
+    let held = CatalogNames::default();
     let check = |order: [&str; 2]| {
         let first = Snapshot::new(held.clone()).with(part(order[0], &["x"])).unwrap();
         assert!(first.renamed(&held).is_none(), "nothing would change");
-        assert_eq!(x_of(first.names(), Form::Bare, order[0]).as_deref(), Some("x"));
+        assert_eq!(x_of(first.names(), NameForm::Bare, order[0]).as_deref(), Some("x"));
         let second = first.with(part(order[1], &["x"])).unwrap();
         let both = second.renamed(&held).unwrap();
         assert!(second.version() < both.version(), "what is listed changed");
@@ -30,21 +30,25 @@ fn f25_while_servers_start_names_do_not_depend_on_who_was_first() {
     let names = check(["a", "b"]);
     assert_eq!(names, check(["b", "a"]));
     for of in ["a", "b"] {
-        assert!(x_of(&names, Form::Bare, of).unwrap().starts_with("x_"), "of two that want it none has it");
-        assert_eq!(x_of(&names, Form::Full, of).unwrap(), format!("mcp_{of}_x"));
+        assert!(
+            x_of(&names, NameForm::Bare, of).unwrap().starts_with("x_"),
+            "of two that want it none has it"
+        );
+        assert_eq!(x_of(&names, NameForm::Full, of).unwrap(), format!("mcp_{of}_x"));
     }
     // Those who hold a name keep it.
     let held = Snapshot::new(held).with(part("b", &["x"])).unwrap().names().clone();
     let both = Snapshot::new(held.clone()).with_all([part("a", &["x"]), part("b", &["x"])]);
     assert!(both.renamed(&held).is_none());
-    assert_eq!(x_of(both.names(), Form::Bare, "b").as_deref(), Some("x"));
+    assert_eq!(x_of(both.names(), NameForm::Bare, "b").as_deref(), Some("x"));
 }
 
 #[test]
 fn f25_what_is_kept_for_others_can_change() {
-    let held = Names::default().local(server("one")).with_reserved(shown(&["x"]));
+    let held = CatalogNames::default().local(server("one")).with_reserved(shown(&["x"]));
     let all = Snapshot::new(held.clone()).with_all([part("one", &["x"]), part("two", &["x"])]);
-    let bare = |names: &Names| (x_of(names, Form::Bare, "one"), x_of(names, Form::Bare, "two"));
+    let bare =
+        |names: &CatalogNames| (x_of(names, NameForm::Bare, "one"), x_of(names, NameForm::Bare, "two"));
     let (local, hashed) = bare(all.names());
     assert!(local.is_none() && hashed.unwrap().starts_with("x_"));
     // Nobody keeps the name for himself any more.
@@ -71,13 +75,14 @@ fn f25_what_is_known_costs_no_copy() {
 
 #[test]
 fn f20_the_state_of_a_server_is_told_without_the_reason() {
-    let away = Away { state: "failed", since: Some(0), ..Away::because("failed: secret words") };
+    let away =
+        Unreachable { state: "failed", since: Some(0), ..Unreachable::because("failed: secret words") };
     assert_eq!(
         (away.state, away.to_string().as_str()),
         ("failed", "failed: secret words (since 1970-01-01T00:00:00Z)")
     );
-    assert_eq!(Away::because("gone").state, "unavailable");
-    assert_eq!(Away::because("gone").to_string(), "gone");
+    assert_eq!(Unreachable::because("gone").state, "unavailable");
+    assert_eq!(Unreachable::because("gone").to_string(), "gone");
 }
 
 fn words() -> impl Strategy<Value = String> {
@@ -103,12 +108,12 @@ proptest! {
         reserved in proptest::collection::btree_set(words(), 0..3),
         orders in proptest::collection::vec(any::<u64>(), 3),
     ) {
-        let mut parts: Vec<Part> = servers
+        let mut parts: Vec<ServerTools> = servers
             .iter()
             .map(|(name, tools)| part(name, &tools.iter().map(String::as_str).collect::<Vec<_>>()))
             .collect();
         let reserved = reserved.iter().filter_map(|name| ShownName::parse(name).ok()).collect();
-        let held = Snapshot::new(Names::default().with_reserved(reserved))
+        let held = Snapshot::new(CatalogNames::default().with_reserved(reserved))
             .with_all(parts.iter().take(held).cloned())
             .names()
             .clone();
@@ -136,13 +141,13 @@ proptest! {
 #[test]
 fn f18_names_of_one_server_do_not_grow_for_ever() {
     let most = 20;
-    let held = Names::default().keeping(most);
+    let held = CatalogNames::default().keeping(most);
     let tools = |round: usize| -> Vec<String> { (0..8).map(|n| format!("r{round}_t{n}")).collect() };
     let list = |snapshot: &Snapshot, round: usize| {
         let tools = tools(round);
         snapshot.with(part("a", &tools.iter().map(String::as_str).collect::<Vec<_>>())).unwrap()
     };
-    let name = |names: &Names, tool: &str, form| {
+    let name = |names: &CatalogNames, tool: &str, form| {
         names.table(form).name(&server("a"), &ToolName::parse(tool).unwrap()).map(ToString::to_string)
     };
     let mut snapshot = list(&Snapshot::new(held.clone()), 0);
@@ -151,7 +156,7 @@ fn f18_names_of_one_server_do_not_grow_for_ever() {
     let mut past = None;
     for round in 1..100 {
         snapshot = list(&snapshot, round);
-        for form in Form::ALL {
+        for form in NameForm::ALL {
             let table = snapshot.names().table(form);
             assert!(table.count(&server("a")) <= most + 8, "{form:?} {round}: {}", table.len());
             // Listed is named, and one name is one tool's.
@@ -160,21 +165,21 @@ fn f18_names_of_one_server_do_not_grow_for_ever() {
             assert_eq!(names.len(), 8);
         }
         if round == 50 {
-            past = name(snapshot.names(), "r50_t3", Form::Full);
+            past = name(snapshot.names(), "r50_t3", NameForm::Full);
         }
     }
     assert!(snapshot.names().is_full(&server("a")) && !snapshot.names().is_full(&server("b")));
     // What was given plainly is kept, whatever came since.
-    for form in Form::ALL {
+    for form in NameForm::ALL {
         assert_eq!(name(snapshot.names(), "r0_t0", form), name(&first, "r0_t0", form));
         assert_eq!(snapshot.names().table(form).count(&server("b")), 2);
     }
     // What was let go comes back under the name it had.
     let past = past.unwrap();
     assert!(past.starts_with("mcp_a_r50_t3_"), "{past}");
-    assert_eq!(name(snapshot.names(), "r50_t3", Form::Full), None);
-    assert_eq!(name(list(&snapshot, 50).names(), "r50_t3", Form::Full), Some(past));
+    assert_eq!(name(snapshot.names(), "r50_t3", NameForm::Full), None);
+    assert_eq!(name(list(&snapshot, 50).names(), "r50_t3", NameForm::Full), Some(past));
     // The same while servers start: as if all came at once.
     let renamed = list(&snapshot, 50).renamed(&held).unwrap();
-    assert_eq!(renamed.names().table(Form::Full).count(&server("a")), 8);
+    assert_eq!(renamed.names().table(NameForm::Full).count(&server("a")), 8);
 }

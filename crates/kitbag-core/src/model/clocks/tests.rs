@@ -13,10 +13,10 @@ fn spec(connect: u64, call: u64) -> ServerSpec {
 fn f1_a_servers_own_times_bind_within_the_limits() {
     let check = |spec: &ServerSpec, wanted: [&str; 4], faults: usize| {
         let limits = Limits::default();
-        let clocks = Clocks::of(spec, &limits);
+        let clocks = Timeouts::of(spec, &limits);
         let shown = [clocks.connect, clocks.list, clocks.idle, clocks.total].map(|clock| clock.to_string());
         assert_eq!(shown, wanted);
-        assert_eq!(Clocks::faults(spec, &limits).len(), faults, "{wanted:?}");
+        assert_eq!(Timeouts::faults(spec, &limits).len(), faults, "{wanted:?}");
     };
     check(&spec(0, 0), ["60s (wait_stdio)", "30s (wait_list)", "300s (wait_idle)", "600s (wait_total)"], 0);
     check(&spec(10, 2), ["10s (connect_timeout)", "30s (wait_list)", "2s (timeout)", "2s (timeout)"], 0);
@@ -31,7 +31,7 @@ fn f1_a_servers_own_times_bind_within_the_limits() {
 #[test]
 fn f1_a_call_may_want_another_time_than_its_server() {
     let limits = Limits::default();
-    let clocks = Clocks::of(&spec(0, 60), &limits);
+    let clocks = Timeouts::of(&spec(0, 60), &limits);
     let check = |seconds: u64, idle: &str, total: &str| {
         let clocks = clocks.for_call(Duration::from_secs(seconds), &limits);
         assert_eq!((clocks.idle.to_string(), clocks.total.to_string()), (idle.to_owned(), total.to_owned()));

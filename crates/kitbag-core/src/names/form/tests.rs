@@ -1,18 +1,18 @@
 use super::*;
 use crate::names::{ServerName, ToolName};
 
-fn plain(form: Form, server: &str, tool: &str) -> String {
+fn plain(form: NameForm, server: &str, tool: &str) -> String {
     form.plain(&(ServerName::parse(server).unwrap(), ToolName::parse(tool).unwrap()))
 }
 
 #[test]
 fn forms_have_words() {
-    for form in Form::ALL {
-        assert_eq!(Form::parse(form.as_str()), Some(form));
+    for form in NameForm::ALL {
+        assert_eq!(NameForm::parse(form.as_str()), Some(form));
     }
-    assert_eq!(Form::ALL.map(Form::as_str), ["full", "short", "bare"]);
-    assert_eq!(Form::parse("Full"), None);
-    assert_eq!(Form::default(), Form::Full);
+    assert_eq!(NameForm::ALL.map(NameForm::as_str), ["full", "short", "bare"]);
+    assert_eq!(NameForm::parse("Full"), None);
+    assert_eq!(NameForm::default(), NameForm::Full);
 }
 
 #[test]
@@ -25,10 +25,10 @@ fn s2_2_plain_forms() {
         ("é", "1é", "mcp___1_", "__1_", "_1_"),
         ("-", "_", "mcp____", "___", "_"),
     ] {
-        assert_eq!(plain(Form::Full, server, tool), full);
-        assert_eq!(plain(Form::Short, server, tool), short);
-        assert_eq!(plain(Form::Bare, server, tool), bare);
-        for form in Form::ALL {
+        assert_eq!(plain(NameForm::Full, server, tool), full);
+        assert_eq!(plain(NameForm::Short, server, tool), short);
+        assert_eq!(plain(NameForm::Bare, server, tool), bare);
+        for form in NameForm::ALL {
             assert!(ShownName::parse(&plain(form, server, tool)).is_ok());
         }
     }
@@ -36,7 +36,7 @@ fn s2_2_plain_forms() {
 
 #[test]
 fn what_cannot_be_read_is_not_taken_plain() {
-    let naming = Naming::new(Form::Bare);
+    let naming = Naming::new(NameForm::Bare);
     assert!(!naming.takes("___"));
     assert_eq!(naming.readable("___", 11), "tool");
     assert!(naming.takes("_7z"));

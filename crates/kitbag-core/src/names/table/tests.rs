@@ -1,13 +1,13 @@
 use super::*;
 use crate::names::{Naming, assign};
 
-fn pairs(servers: std::ops::Range<usize>, tools: usize) -> Vec<Pair> {
+fn pairs(servers: std::ops::Range<usize>, tools: usize) -> Vec<ToolKey> {
     let server = |n| ServerName::parse(&format!("server-{n}")).unwrap();
     let tool = |n| ToolName::parse(&format!("tool_{n}")).unwrap();
     servers.flat_map(|s| (0..tools).map(move |t| (server(s), tool(t)))).collect()
 }
 
-fn rows(table: &Table) -> Vec<(&str, &str, &str)> {
+fn rows(table: &NameTable) -> Vec<(&str, &str, &str)> {
     table.iter().map(|(server, tool, name)| (server.as_str(), tool.as_str(), name.as_str())).collect()
 }
 
@@ -20,7 +20,7 @@ fn shared<A: Ord, B, C>(one: &Leaves<A, B, C>, other: &Leaves<A, B, C>) -> usize
 
 #[test]
 fn a_change_in_one_server_copies_little() {
-    let held = assign(&Table::default(), pairs(0..100, 20), &Naming::default());
+    let held = assign(&NameTable::default(), pairs(0..100, 20), &Naming::default());
     let copy = held.clone();
     assert!(Arc::ptr_eq(&held.by_pair.0, &copy.by_pair.0) && Arc::ptr_eq(&held.by_name.0, &copy.by_name.0));
     let more = assign(&held, pairs(7..8, 40), &Naming::default());
@@ -33,7 +33,7 @@ fn a_change_in_one_server_copies_little() {
 
 #[test]
 fn names_are_spread_over_the_leaves() {
-    let table = assign(&Table::default(), pairs(0..128, 40), &Naming::default());
+    let table = assign(&NameTable::default(), pairs(0..128, 40), &Naming::default());
     let sizes: Vec<usize> = table.by_name.0.values().map(|leaf| leaf.len()).collect();
     assert_eq!(sizes.iter().sum::<usize>(), 5120);
     assert!(sizes.len() == 256 && sizes.iter().all(|size| *size < 60), "{sizes:?}");
@@ -41,17 +41,17 @@ fn names_are_spread_over_the_leaves() {
 
 #[test]
 fn a_kept_table_is_the_same_again() {
-    let table = assign(&Table::default(), pairs(0..5, 5), &Naming::default());
-    let (again, skipped) = Table::from_rows(rows(&table));
+    let table = assign(&NameTable::default(), pairs(0..5, 5), &Naming::default());
+    let (again, skipped) = NameTable::from_rows(rows(&table));
     assert_eq!((&again, skipped), (&table, 0));
     let backward: Vec<_> = rows(&table).into_iter().rev().collect();
-    assert_eq!(rows(&Table::from_rows(backward).0), rows(&table));
+    assert_eq!(rows(&NameTable::from_rows(backward).0), rows(&table));
     assert!(rows(&table).is_sorted());
 }
 
 #[test]
 fn damaged_rows_cost_only_themselves() {
-    let (table, skipped) = Table::from_rows([
+    let (table, skipped) = NameTable::from_rows([
         ("a", "b", "mcp_a_b"),
         ("a", "b", "mcp_a_b"),
         ("a", "b", "another"),
@@ -63,19 +63,19 @@ fn damaged_rows_cost_only_themselves() {
     ]);
     assert_eq!(rows(&table), [("a", "b", "mcp_a_b"), ("a", "c", "mcp_a_c")]);
     assert_eq!((table.len(), table.is_empty(), skipped), (2, false, 5));
-    assert!(Table::from_rows::<&str>([]).0.is_empty());
+    assert!(NameTable::from_rows::<&str>([]).0.is_empty());
 }
 
 #[test]
 fn f25_a_freed_name_is_free_for_others() {
-    let table = assign(&Table::default(), pairs(0..3, 3), &Naming::default());
+    let table = assign(&NameTable::default(), pairs(0..3, 3), &Naming::default());
     let check = |is_freed: fn(&str, &str) -> bool, left: usize| {
         let freed = table.without(|server, tool, _| is_freed(server.as_str(), tool.as_str()));
         let kept: Vec<_> =
             rows(&table).into_iter().filter(|(server, tool, _)| !is_freed(server, tool)).collect();
         assert_eq!((rows(&freed), freed.len()), (kept.clone(), left));
         // As if they had never been given, in both directions.
-        assert_eq!(freed, Table::from_rows(kept).0);
+        assert_eq!(freed, NameTable::from_rows(kept).0);
         assert!(table.iter().all(|(server, tool, name)| {
             freed.pair(name).is_none() == is_freed(server.as_str(), tool.as_str())
         }));
@@ -87,8 +87,8 @@ fn f25_a_freed_name_is_free_for_others() {
     check(|server, tool| server == "server-2" && tool == "tool_2", 8);
     check(|_, _| true, 0);
     let pair = |server: &str| (ServerName::parse(server).unwrap(), ToolName::parse("t").unwrap());
-    let held = assign(&Table::default(), [pair("a_b")], &Naming::default());
-    let later = |held: &Table| {
+    let held = assign(&NameTable::default(), [pair("a_b")], &Naming::default());
+    let later = |held: &NameTable| {
         let table = assign(held, [pair("a-b")], &Naming::default());
         table.name(&pair("a-b").0, &pair("a-b").1).unwrap().to_string()
     };

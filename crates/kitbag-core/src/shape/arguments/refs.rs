@@ -3,6 +3,10 @@
 
 use serde_json::{Map, Value};
 
+use crate::schema::keyword::{REFERENCES, is_data, is_table};
+use crate::schema::refs::percent_decoded;
+use crate::schema::tree::references;
+
 /// Where arguments stand, and where one goes that is gone but still referred to.
 const PROPERTIES: &str = "#/properties/";
 const DEFINITIONS: &str = "#/$defs/";
@@ -15,9 +19,7 @@ pub(super) fn renamed(schema: &mut Map<String, Value>, from: &str, to: &str) {
 
 /// The argument was taken out of the schema; what refers to it finds it among the definitions.
 pub(super) fn taken_away(schema: &mut Map<String, Value>, own: &str, mut argument: Value) {
-    let mut is_used = false;
-    in_map(schema, Keys::Keywords, &mut |reference| is_used |= inside(reference, own).is_some());
-    if !is_used {
+    if !references(schema).any(|reference| inside(reference, own).is_some()) {
         return;
     }
     if let Some(argument) = argument.as_object_mut() {
@@ -41,15 +43,12 @@ pub(super) fn any<'a>(
     fits: impl Fn(&str) -> bool,
 ) -> bool {
     // A copy, so that one walk serves all; schemas with rules for their arguments are few.
-    let mut copy: Map<String, Value> =
-        keys.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
-    let mut found = false;
-    in_map(&mut copy, Keys::Keywords, &mut |reference| found |= fits(reference));
-    found
+    let copy = keys.into_iter().map(|(key, value)| (key.clone(), value.clone())).collect();
+    references(&copy).any(fits)
 }
 
 fn redirect(schema: &mut Map<String, Value>, from: &str, to: &str) {
-    in_map(schema, Keys::Keywords, &mut |reference| {
+    each(schema, &mut |reference| {
         if let Some(rest) = inside(reference, from) {
             *reference = format!("{to}{rest}");
         }
@@ -60,53 +59,32 @@ fn redirect(schema: &mut Map<String, Value>, from: &str, to: &str) {
 fn inside<'a>(reference: &'a str, own: &str) -> Option<&'a str> {
     let path = reference.strip_prefix(PROPERTIES)?;
     let (first, rest) = path.split_at(path.find('/').unwrap_or(path.len()));
-    let name = decoded(first)?.replace("~1", "/").replace("~0", "~");
+    let name = percent_decoded(first)?.replace("~1", "/").replace("~0", "~");
     (name == own).then_some(rest)
-}
-
-fn decoded(text: &str) -> Option<String> {
-    let mut parts = text.split('%');
-    let mut bytes = parts.next()?.as_bytes().to_vec();
-    for part in parts {
-        let (code, rest) = part.split_at_checked(2)?;
-        bytes.push(u8::from_str_radix(code, 16).ok()?);
-        bytes.extend(rest.as_bytes());
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn token(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1").replace('%', "%25").replace('#', "%23")
 }
 
-/// What the keys of an object are.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Keys {
-    Keywords,
-    /// A property may be called `enum` without being one.
-    Names,
-}
-
-fn in_map(map: &mut Map<String, Value>, keys: Keys, visit: &mut impl FnMut(&mut String)) {
-    for (key, inner) in map {
-        match (keys, key.as_str(), inner) {
-            (Keys::Keywords, "enum" | "const" | "default" | "examples", _) => {}
-            (Keys::Keywords, "$ref" | "$dynamicRef" | "$recursiveRef", Value::String(text)) => visit(text),
-            (
-                Keys::Keywords,
-                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas"
-                | "dependencies",
-                inner,
-            ) => in_value(inner, Keys::Names, visit),
-            (_, _, inner) => in_value(inner, Keys::Keywords, visit),
+/// Every reference in a schema, to be changed.
+fn each(schema: &mut Map<String, Value>, visit: &mut impl FnMut(&mut String)) {
+    for (keyword, inner) in schema {
+        match inner {
+            Value::String(reference) if REFERENCES.contains(&keyword.as_str()) => visit(reference),
+            Value::Object(table) if is_table(keyword) => {
+                table.values_mut().for_each(|inner| each_in(inner, visit));
+            }
+            inner if !is_data(keyword) => each_in(inner, visit),
+            _ => {}
         }
     }
 }
 
-fn in_value(value: &mut Value, keys: Keys, visit: &mut impl FnMut(&mut String)) {
+fn each_in(value: &mut Value, visit: &mut impl FnMut(&mut String)) {
     match value {
-        Value::Object(map) => in_map(map, keys, visit),
-        Value::Array(list) => list.iter_mut().for_each(|inner| in_value(inner, keys, visit)),
+        Value::Object(schema) => each(schema, visit),
+        Value::Array(list) => list.iter_mut().for_each(|inner| each_in(inner, visit)),
         _ => {}
     }
 }

@@ -23,7 +23,10 @@ fn check(scene: &Scene, names: &[&str], faults: &[&str]) {
     }
     for left in view.left_out() {
         let last = left.trail.last().unwrap();
-        assert_eq!((last.rule.as_str(), &last.outcome), ("unreadable", &Outcome::Dropped(WHY.to_owned())));
+        assert_eq!(
+            (last.rule.as_str(), &last.outcome),
+            ("unreadable", &RuleOutcome::Dropped(WHY.to_owned()))
+        );
         assert_eq!(target(&view, &format!("{}/{}", left.server, left.tool)), None);
     }
 }

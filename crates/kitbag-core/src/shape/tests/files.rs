@@ -55,7 +55,7 @@ fn nothing_said_changes_nothing() {
             Some(&shown.tool),
             view.snapshot().tool(&server("fs"), shown.tool.name.as_str()).map(|tool| &**tool)
         );
-        assert!(shown.trail.iter().all(|step| step.outcome == Outcome::Kept));
+        assert!(shown.trail.iter().all(|step| step.outcome == RuleOutcome::Kept));
     }
 }
 

@@ -48,7 +48,7 @@ fn f10_a_fresh_view_is_narrowed_like_the_one_before() {
 fn f10_what_is_shadowed_is_narrowed_too() {
     let mut scene = Scene::new(&[("local", &["search"]), ("web", &["search"])]);
     scene.local = Some(server("local"));
-    scene.form = Form::Bare;
+    scene.form = NameForm::Bare;
     scene.agent.clash = crate::model::Clash::Local;
     let view = Arc::new(scene.view());
     let narrowed = view.only(|shown| shown.tool.server.as_str() != "web");
@@ -68,7 +68,7 @@ fn f11_permissions_are_asked_anew_and_shaping_is_shared() {
         let view = scene.made(Some(&first)).unwrap();
         check_names(&view);
         assert_eq!(listed(&view), names);
-        let same = |shown: &&Arc<Shown>| first.tools().iter().any(|old| Arc::ptr_eq(old, shown));
+        let same = |shown: &&Arc<ViewTool>| first.tools().iter().any(|old| Arc::ptr_eq(old, shown));
         let kept: Vec<&str> = view.tools().iter().filter(same).map(|shown| shown.name.as_str()).collect();
         assert_eq!(kept, shared);
         let left: Vec<(String, String)> = view

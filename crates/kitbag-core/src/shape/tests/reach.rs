@@ -1,13 +1,14 @@
 use super::*;
-use crate::catalog::Away;
-use crate::names::lookup::By;
+use crate::catalog::Unreachable;
+use crate::names::lookup::MatchedBy;
 
 #[test]
 fn f20_a_view_tells_of_the_servers_its_agent_may_see_and_of_no_others() {
     let check = |servers: &[&str], allow: &[&str], hidden: &[&str], away: &[&str], unlisted: &[&str]| {
         let mut scene = Scene::new(&[("fs", &["read"]), ("git", &["log"])]);
         for name in ["fs", "secret", "web"] {
-            let gone = scene.snapshot.with_away(&server(name), Some(Away::because("words of its stderr")));
+            let gone =
+                scene.snapshot.with_away(&server(name), Some(Unreachable::because("words of its stderr")));
             scene.snapshot = Arc::new(gone.unwrap());
         }
         // `web` failed before it listed anything; `slow` is still to come.
@@ -45,33 +46,33 @@ fn f20_a_view_tells_of_the_servers_its_agent_may_see_and_of_no_others() {
 fn f74_a_view_says_by_which_name_a_tool_was_found() {
     let mut scene = Scene::new(&[("good", &["echo"]), ("other", &["good_echo"]), ("local", &["plan"])]);
     scene.snapshot = Arc::new(
-        Snapshot::new(Names::default().local(server("local")))
-            .with_all(scene.snapshot.parts().map(|part| Part::clone(part))),
+        Snapshot::new(CatalogNames::default().local(server("local")))
+            .with_all(scene.snapshot.parts().map(|part| ServerTools::clone(part))),
     );
     scene.local = Some(server("local"));
-    let check = |view: &View, text: &str, tools: &[&str], by: By| {
+    let check = |view: &View, text: &str, tools: &[&str], by: MatchedBy| {
         let (found, found_by) = view.find_by(text);
         assert_eq!(found, view.find(text));
         let all = match found {
-            Found::One(at) => vec![at],
-            Found::Ambiguous(all) => all,
-            Found::None { .. } => Vec::new(),
+            NameMatch::One(at) => vec![at],
+            NameMatch::Ambiguous(all) => all,
+            NameMatch::None { .. } => Vec::new(),
         };
         let own =
             |at: &usize| format!("{}/{}", view.at(*at).unwrap().tool.server, view.at(*at).unwrap().tool.name);
         assert_eq!((all.iter().map(own).collect::<Vec<_>>(), found_by), (texts(tools), by), "{text}");
     };
     let full = scene.view();
-    check(&full, "good_echo", &["good/echo", "other/good_echo"], By::Own);
-    check(&full, "echo", &["good/echo"], By::Own);
-    check(&full, "good/echo", &["good/echo"], By::Name);
-    check(&full, "plan", &["local/plan"], By::Name);
+    check(&full, "good_echo", &["good/echo", "other/good_echo"], MatchedBy::Own);
+    check(&full, "echo", &["good/echo"], MatchedBy::Own);
+    check(&full, "good/echo", &["good/echo"], MatchedBy::Name);
+    check(&full, "plan", &["local/plan"], MatchedBy::Name);
     check(
         &full.only(|shown| shown.tool.server.as_str() != "good"),
         "good_echo",
         &["other/good_echo"],
-        By::Own,
+        MatchedBy::Own,
     );
-    scene.form = Form::Short;
-    check(&scene.view(), "good_echo", &["good/echo"], By::Name);
+    scene.form = NameForm::Short;
+    check(&scene.view(), "good_echo", &["good/echo"], MatchedBy::Name);
 }

@@ -1,17 +1,17 @@
 use super::*;
-use crate::catalog::Marks;
+use crate::catalog::OperatorMarks;
 
-fn outcome(rule: impl Rule + 'static, tool: Tool) -> Outcome {
+fn outcome(rule: impl Rule + 'static, tool: Tool) -> RuleOutcome {
     let mut shaped = Shaper::default().with(rule).shape(tool);
     assert_eq!(shaped.trail.len(), 1);
     let outcome = shaped.trail.remove(0).outcome;
-    assert_eq!(shaped.tool.is_some(), matches!(outcome, Outcome::Kept | Outcome::Changed));
+    assert_eq!(shaped.tool.is_some(), matches!(outcome, RuleOutcome::Kept | RuleOutcome::Changed));
     outcome
 }
 
 fn changed(rule: impl Rule + 'static, tool: Tool) -> Tool {
     let shaped = Shaper::default().with(rule).shape(tool);
-    assert_eq!(shaped.trail[0].outcome, Outcome::Changed);
+    assert_eq!(shaped.trail[0].outcome, RuleOutcome::Changed);
     shaped.tool.unwrap()
 }
 
@@ -21,7 +21,7 @@ fn s3_5_filter() {
         let filter = Filter { include: globs(include), exclude: globs(exclude) };
         let outcome = outcome(filter, named(name));
         assert_eq!(
-            outcome == Outcome::Kept,
+            outcome == RuleOutcome::Kept,
             kept,
             "{name} with {include:?} and not {exclude:?}: {outcome:?}"
         );
@@ -48,20 +48,20 @@ fn s3_5_filter() {
 
 #[test]
 fn s3_5_predicate() {
-    assert_eq!(outcome(KeepIf(|_: &Tool| true), named("a")), Outcome::Kept);
+    assert_eq!(outcome(KeepIf(|_: &Tool| true), named("a")), RuleOutcome::Kept);
     let reads = |tool: &Tool| tool.name.as_str().starts_with("read");
-    assert_eq!(outcome(KeepIf(reads), named("read_x")), Outcome::Kept);
+    assert_eq!(outcome(KeepIf(reads), named("read_x")), RuleOutcome::Kept);
     let dropped = outcome(KeepIf(reads), named("write_x"));
-    assert_eq!(dropped, Outcome::Dropped("refused by a predicate".to_owned()));
+    assert_eq!(dropped, RuleOutcome::Dropped("refused by a predicate".to_owned()));
     let panics = outcome(KeepIf(|tool: &Tool| tool.title.as_deref().unwrap().is_empty()), named("a"));
-    assert!(matches!(panics, Outcome::Failed(why) if why.starts_with("panicked: ")));
+    assert!(matches!(panics, RuleOutcome::Failed(why) if why.starts_with("panicked: ")));
 }
 
 #[test]
 fn s3_6_names_and_texts_change_and_the_servers_own_stay() {
     let before = named("read_file");
     let after = changed(Rename("open_it".to_owned()), before.clone());
-    assert_eq!(after.wish, Some(shown("open_it")));
+    assert_eq!(after.name_override, Some(shown("open_it")));
     assert_eq!((&after.name, &after.raw), (&before.name, &before.raw));
     let after = changed(Describe("new\u{200b}\r\nwords\u{1b}".to_owned()), before.clone());
     assert_eq!(after.description, "new\nwords");
@@ -70,17 +70,17 @@ fn s3_6_names_and_texts_change_and_the_servers_own_stay() {
     assert_eq!(category.as_deref(), Some("code"));
     assert_eq!(changed(Order(-3), before.clone()).order, -3);
     let examples = vec![json!({"a": 1}), json!({"a": 2})];
-    assert_eq!(changed(Examples(examples.clone()), before).examples, examples);
+    assert_eq!(changed(WithExamples(examples.clone()), before).examples, examples);
 }
 
 #[test]
 fn s3_6_a_name_that_no_model_takes_is_refused() {
     for bad in ["", "1st", "a b", "a-b", "ä", "a.b", "a\u{200b}", &"x".repeat(65)] {
-        let Outcome::Failed(why) = outcome(Rename(bad.to_owned()), named("a")) else { panic!("{bad:?}") };
+        let RuleOutcome::Failed(why) = outcome(Rename(bad.to_owned()), named("a")) else { panic!("{bad:?}") };
         assert!(why.contains("shown name"), "{why}");
     }
     for good in ["a", "_", "A1_", &"x".repeat(64)] {
-        assert_eq!(outcome(Rename(good.to_owned()), named("a")), Outcome::Changed, "{good:?}");
+        assert_eq!(outcome(Rename(good.to_owned()), named("a")), RuleOutcome::Changed, "{good:?}");
     }
 }
 
@@ -100,16 +100,20 @@ fn s3_9_names_with_and_without_their_server_and_the_tag() {
     let tag = || Tag("[Filesystem MCP] ".to_owned());
     check(Shaper::default(), "mcp_filesystem_read_file", "Reads");
     check(Shaper::default().with(tag()), "mcp_filesystem_read_file", "[Filesystem MCP] Reads");
-    check(Shaper::default().with(NameForm(Form::Full)), "mcp_filesystem_read_file", "Reads");
-    check(Shaper::default().with(NameForm(Form::Short)), "filesystem_read_file", "Reads");
-    check(Shaper::default().with(NameForm(Form::Bare)), "read_file", "Reads");
-    check(Shaper::default().with(NameForm(Form::Bare)).with(tag()), "read_file", "[Filesystem MCP] Reads");
+    check(Shaper::default().with(UseNameForm(NameForm::Full)), "mcp_filesystem_read_file", "Reads");
+    check(Shaper::default().with(UseNameForm(NameForm::Short)), "filesystem_read_file", "Reads");
+    check(Shaper::default().with(UseNameForm(NameForm::Bare)), "read_file", "Reads");
+    check(
+        Shaper::default().with(UseNameForm(NameForm::Bare)).with(tag()),
+        "read_file",
+        "[Filesystem MCP] Reads",
+    );
     check(Shaper::default().with(Rename("open_it".to_owned())), "open_it", "Reads");
 }
 
 #[test]
 fn options_are_merged_deeply() {
-    let options = |value: Value| Options(value.as_object().unwrap().clone());
+    let options = |value: Value| ProviderOptions(value.as_object().unwrap().clone());
     let first = changed(
         options(json!({"openai": {"function": {"strict": true}, "x": [1]}, "gemini": 1})),
         named("a"),
@@ -138,12 +142,12 @@ fn marks_are_the_operators_word_alone() {
         let marks = MarkAs { repeatable: globs(&["get_*"]), approve: globs(&["*_all"]) };
         Shaper::default().with(marks).shape(tool).tool.unwrap().marks
     };
-    assert_eq!(says("get_one", json!({})), Marks { repeatable: true, approve: false });
-    assert_eq!(says("get_all", json!({})), Marks { repeatable: true, approve: true });
-    assert_eq!(says("set_all", json!({})), Marks { repeatable: false, approve: true });
+    assert_eq!(says("get_one", json!({})), OperatorMarks { repeatable: true, approve: false });
+    assert_eq!(says("get_all", json!({})), OperatorMarks { repeatable: true, approve: true });
+    assert_eq!(says("set_all", json!({})), OperatorMarks { repeatable: false, approve: true });
     // t23: what the server claims about its tool decides nothing.
     let claims = json!({"readOnlyHint": true, "idempotentHint": true, "destructiveHint": false});
-    assert_eq!(says("set_one", claims), Marks::default());
+    assert_eq!(says("set_one", claims), OperatorMarks::default());
 }
 
 #[test]
@@ -156,18 +160,18 @@ fn s3_6_a_schema_may_be_edited_and_an_error_costs_the_tool() {
     assert_eq!(after.input["properties"]["q"]["type"], "string");
     assert_eq!(after.raw["inputSchema"], json!({"type": "object"}));
     let refused = outcome(EditSchema(|_: &mut Value| Err("not this one".to_owned())), named("a"));
-    assert_eq!(refused, Outcome::Failed("not this one".to_owned()));
+    assert_eq!(refused, RuleOutcome::Failed("not this one".to_owned()));
     let no_object = |schema: &mut Value| {
         *schema = json!(true);
         Ok(())
     };
-    assert!(matches!(outcome(EditSchema(no_object), named("a")), Outcome::Failed(_)));
+    assert!(matches!(outcome(EditSchema(no_object), named("a")), RuleOutcome::Failed(_)));
     let panics = |schema: &mut Value| {
         schema["properties"]["no"]["such"] = json!(1);
         schema["type"]["text"] = json!(1);
         Ok(())
     };
-    assert!(matches!(outcome(EditSchema(panics), named("a")), Outcome::Failed(_)));
+    assert!(matches!(outcome(EditSchema(panics), named("a")), RuleOutcome::Failed(_)));
 }
 
 #[test]
@@ -175,10 +179,10 @@ fn s3_7_a_rule_that_panics_costs_its_tool() {
     let panics = Does("panics", |_| panic!("on purpose"));
     let shaped = Shaper::default().with(panics).shape(named("a"));
     assert!(shaped.tool.is_none());
-    assert_eq!(shaped.trail[0].outcome, Outcome::Failed("panicked: on purpose".to_owned()));
+    assert_eq!(shaped.trail[0].outcome, RuleOutcome::Failed("panicked: on purpose".to_owned()));
     let with_words = Does("panics", |tool: Tool| panic!("{} on purpose", tool.name));
     let shaped = Shaper::default().with(with_words).shape(named("a"));
-    assert_eq!(shaped.trail[0].outcome, Outcome::Failed("panicked: a on purpose".to_owned()));
+    assert_eq!(shaped.trail[0].outcome, RuleOutcome::Failed("panicked: a on purpose".to_owned()));
 }
 
 #[test]
@@ -197,15 +201,23 @@ fn s3_7_rules_go_in_order_and_end_where_a_tool_is_dropped() {
     assert_eq!(format!("{shaper:?}"), r#"["1", "drops", "2"]"#);
     let a = shaper.shape(named("a"));
     assert_eq!(a.tool.unwrap().description, "says12");
-    let trail = |steps: &[(&str, Outcome)]| -> Vec<Step> {
-        let step =
-            |(rule, outcome): &(&str, Outcome)| Step { rule: (*rule).to_owned(), outcome: outcome.clone() };
+    let trail = |steps: &[(&str, RuleOutcome)]| -> Vec<RuleStep> {
+        let step = |(rule, outcome): &(&str, RuleOutcome)| RuleStep {
+            rule: (*rule).to_owned(),
+            outcome: outcome.clone(),
+        };
         steps.iter().map(step).collect()
     };
-    assert_eq!(a.trail, trail(&[("1", Outcome::Changed), ("drops", Outcome::Kept), ("2", Outcome::Changed)]));
+    assert_eq!(
+        a.trail,
+        trail(&[("1", RuleOutcome::Changed), ("drops", RuleOutcome::Kept), ("2", RuleOutcome::Changed)])
+    );
     let b = shaper.shape(named("b"));
     assert!(b.tool.is_none());
-    assert_eq!(b.trail, trail(&[("1", Outcome::Changed), ("drops", Outcome::Dropped("b goes".to_owned()))]));
+    assert_eq!(
+        b.trail,
+        trail(&[("1", RuleOutcome::Changed), ("drops", RuleOutcome::Dropped("b goes".to_owned()))])
+    );
 }
 
 #[test]
@@ -257,6 +269,6 @@ fn examples_are_the_operators_or_made_from_the_schema() {
     assert_eq!(made, [json!({"q": 7})]);
     assert_eq!(view.tools()[0].input(&Limits::default()).as_ref().unwrap().check(&made[0]), []);
     // As written, also when the schema would not take it: the operator knows better.
-    scene.rule("s", "a", Examples(vec![json!({"q": 8}), json!({"other": 1})]));
+    scene.rule("s", "a", WithExamples(vec![json!({"q": 8}), json!({"other": 1})]));
     assert_eq!(scene.view().tools()[0].examples(), [json!({"q": 8}), json!({"other": 1})]);
 }

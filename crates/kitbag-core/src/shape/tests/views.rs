@@ -1,5 +1,5 @@
 use super::*;
-use crate::catalog::Away;
+use crate::catalog::Unreachable;
 
 #[test]
 fn s2_15_an_agent_sees_the_servers_and_tools_it_names() {
@@ -16,7 +16,7 @@ fn s2_15_an_agent_sees_the_servers_and_tools_it_names() {
         assert_eq!(own, names, "{servers:?} {allow:?}");
         for left in view.left_out() {
             let last = left.trail.last().unwrap();
-            assert!(last.rule == "agent" && matches!(last.outcome, Outcome::Dropped(_)), "{last:?}");
+            assert!(last.rule == "agent" && matches!(last.outcome, RuleOutcome::Dropped(_)), "{last:?}");
             let own = format!("{}/{}", left.server, left.tool);
             for text in [own.clone(), left.tool.clone(), format!("mcp_{}_{}", left.server, left.tool)] {
                 assert_eq!(target(&view, &text), None, "{servers:?} {allow:?}: {text}");
@@ -61,7 +61,7 @@ fn s2_15_a_pattern_that_cannot_be_read_shows_nothing() {
 fn s2_15_denied_is_not_listed_and_not_found_by_any_name() {
     let mut scene = Scene::new(&[("fs", &["read", "write"]), ("git", &["write"])]);
     scene.permit.0.insert("fs/write".to_owned());
-    for form in Form::ALL {
+    for form in NameForm::ALL {
         scene.form = form;
         let view = scene.view();
         check_names(&view);
@@ -72,10 +72,10 @@ fn s2_15_denied_is_not_listed_and_not_found_by_any_name() {
         // Another's tool is meant now: the denied one does not even make the text ambiguous.
         assert_eq!(target(&view, "write").as_deref(), Some("git/write"));
         let left = &view.left_out()[0];
-        assert_eq!(left.trail.last().unwrap().outcome, Outcome::Dropped("not for you".to_owned()));
+        assert_eq!(left.trail.last().unwrap().outcome, RuleOutcome::Dropped("not for you".to_owned()));
         assert_eq!(view.faults(), [], "denied is no fault");
         // Nor is it suggested.
-        if let Found::None { near } = view.find("mcp_fs_writ") {
+        if let NameMatch::None { near } = view.find("mcp_fs_writ") {
             assert!(near.iter().all(|index| view.at(*index).unwrap().tool.server != server("fs")
                 || view.at(*index).unwrap().tool.name.as_str() == "read"));
         }
@@ -97,7 +97,7 @@ fn ask_is_seen() {
 
 #[test]
 fn names_stay_when_a_server_is_added() {
-    for form in Form::ALL {
+    for form in NameForm::ALL {
         let mut scene = Scene::new(&[("b", &["x", "y"]), ("c", &["z"])]);
         scene.form = form;
         let before = scene.view();
@@ -170,7 +170,7 @@ fn a_view_takes_over_what_did_not_change() {
     }
     let all = ["mcp_a_x", "mcp_b_x", "plan", "why"];
     same(&after(Snapshot::clone(&scene.snapshot)), &all);
-    same(&after(scene.snapshot.with_away(&server("a"), Some(Away::because("gone"))).unwrap()), &all);
+    same(&after(scene.snapshot.with_away(&server("a"), Some(Unreachable::because("gone"))).unwrap()), &all);
     // A new server, one gone, one with a tool more: everything else is the same object.
     same(&after(scene.snapshot.with(part("d", &["x"])).unwrap()), &all);
     same(&after(scene.snapshot.without(&server("b")).unwrap()), &["mcp_a_x", "plan", "why"]);
@@ -199,7 +199,7 @@ fn s2_15_a_view_of_another_user_says_nothing() {
 fn a_server_that_is_away_stays_listed() {
     let mut scene = Scene::new(&[("fs", &["read"]), ("git", &["log"])]);
     let before = scene.view();
-    let away = scene.snapshot.with_away(&server("fs"), Some(Away::because("gone"))).unwrap();
+    let away = scene.snapshot.with_away(&server("fs"), Some(Unreachable::because("gone"))).unwrap();
     scene.snapshot = Arc::new(away);
     let view = scene.made(Some(&before)).unwrap();
     assert_eq!(listed(&view), listed(&before));
@@ -248,10 +248,10 @@ fn s3_10_tool_and_server_both_ways() {
     let before = scene.view();
     for shown in before.tools() {
         let (server, tool) = (&shown.tool.server, &shown.tool.name);
-        let name = scene.snapshot.names().table(Form::Full).name(server, tool).unwrap();
+        let name = scene.snapshot.names().table(NameForm::Full).name(server, tool).unwrap();
         assert_eq!(name, &shown.name);
         assert_eq!(
-            scene.snapshot.names().table(Form::Full).pair(name),
+            scene.snapshot.names().table(NameForm::Full).pair(name),
             Some(&(server.clone(), tool.clone()))
         );
         assert!(scene.snapshot.tool(server, tool.as_str()).is_some());

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{ClashError, Kept, Shown, ViewRequest};
+use super::{ClashError, Kept, ViewRequest, ViewTool};
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::Clash;
-use crate::names::{Form, ShownName};
+use crate::names::{NameForm, ShownName};
 
 /// Gives every tool its one name; whether it is listed under it. A full name is never given to any tool but
 /// its own: it is what always works.
@@ -15,8 +15,8 @@ pub(super) fn name_all(
     request: &ViewRequest<'_>,
     kept: Vec<Kept>,
     faults: &mut Vec<Fault>,
-) -> Result<Vec<(Arc<Shown>, bool)>, ClashError> {
-    let full = request.snapshot.names().table(Form::Full);
+) -> Result<Vec<(Arc<ViewTool>, bool)>, ClashError> {
+    let full = request.snapshot.names().table(NameForm::Full);
     let wanted = server_names(request, &kept, faults);
     // Local tools go by their own names, so those come first.
     let is_local = |tool: &Tool| Some(&tool.server) == request.local;
@@ -61,7 +61,7 @@ fn settle(
     locals: &BTreeSet<ShownName>,
     faults: &mut Vec<Fault>,
 ) -> Result<Vec<Option<Place>>, ClashError> {
-    let full = request.snapshot.names().table(Form::Full);
+    let full = request.snapshot.names().table(NameForm::Full);
     let place = |(kept, name): (&Kept, Option<ShownName>)| {
         let tool = kept.tool();
         let Some(name) = name else { return Ok(None) };
@@ -97,22 +97,22 @@ fn server_names(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault
     // Names of one form are distinct, but tools of several forms may stand in one view: the longer one keeps it.
     let mut given: BTreeSet<ShownName> = BTreeSet::new();
     let mut all: Vec<Option<ShownName>> = vec![None; kept.len()];
-    for form in Form::ALL {
+    for form in NameForm::ALL {
         for (kept, place) in kept.iter().zip(&mut all) {
             let tool = kept.tool();
             if Some(&tool.server) == request.local || form_of(tool) != form {
                 continue;
             }
-            let of = |form: Form| names.table(form).name(&tool.server, &tool.name).cloned();
-            let wish = tool.wish.as_ref().filter(|wish| wishes.contains(*wish)).cloned();
-            if wish.is_none() && form == Form::Full {
+            let of = |form: NameForm| names.table(form).name(&tool.server, &tool.name).cloned();
+            let wish = tool.name_override.as_ref().filter(|wish| wishes.contains(*wish)).cloned();
+            if wish.is_none() && form == NameForm::Full {
                 *place = of(form);
                 continue;
             }
-            let Some(name) = wish.or_else(|| of(form)).or_else(|| of(Form::Full)) else { continue };
+            let Some(name) = wish.or_else(|| of(form)).or_else(|| of(NameForm::Full)) else { continue };
             *place = if given.contains(&name) || is_anothers(request, &name, tool) {
                 faults.push(taken(tool, &name, "it goes by its full one"));
-                of(Form::Full)
+                of(NameForm::Full)
             } else {
                 given.insert(name.clone());
                 Some(name)
@@ -125,7 +125,7 @@ fn server_names(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault
 /// Whether another tool has this for its full name, or a gateway for its own.
 fn is_anothers(request: &ViewRequest<'_>, name: &ShownName, tool: &Tool) -> bool {
     let names = request.snapshot.names();
-    let owner = names.table(Form::Full).pair(name);
+    let owner = names.table(NameForm::Full).pair(name);
     owner.is_some_and(|(server, own)| (server, own) != (&tool.server, &tool.name))
         || names.gateway(name.as_str()).is_some()
 }
@@ -145,16 +145,16 @@ fn local_name(tool: &Tool) -> Option<ShownName> {
 fn granted(request: &ViewRequest<'_>, kept: &[Kept], faults: &mut Vec<Fault>) -> BTreeSet<ShownName> {
     let mut wanted: BTreeMap<&ShownName, Vec<&Tool>> = BTreeMap::new();
     for kept in kept {
-        if let Some(wish) = &kept.tool().wish {
+        if let Some(wish) = &kept.tool().name_override {
             wanted.entry(wish).or_default().push(kept.tool());
         }
     }
     let names = request.snapshot.names();
     let is_taken = |wish: &ShownName, tool: &Tool| {
-        let others = |form: Form| {
+        let others = |form: NameForm| {
             names.table(form).pair(wish).is_some_and(|pair| *pair != (tool.server.clone(), tool.name.clone()))
         };
-        Form::ALL.into_iter().any(others) || names.gateway(wish.as_str()).is_some()
+        NameForm::ALL.into_iter().any(others) || names.gateway(wish.as_str()).is_some()
     };
     let mut granted = BTreeSet::new();
     for (wish, tools) in wanted {

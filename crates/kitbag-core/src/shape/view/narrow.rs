@@ -4,9 +4,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Shown;
+use super::ViewTool;
 
-type Keep = Arc<dyn Fn(&Shown) -> bool + Send + Sync>;
+type Keep = Arc<dyn Fn(&ViewTool) -> bool + Send + Sync>;
 
 /// Conditions a tool has to meet, all of them.
 #[derive(Clone, Default)]
@@ -14,7 +14,7 @@ pub(super) struct Narrowing(Vec<Keep>);
 
 impl Narrowing {
     /// Narrowed by one condition.
-    pub(super) fn by(keep: impl Fn(&Shown) -> bool + Send + Sync + 'static) -> Self {
+    pub(super) fn by(keep: impl Fn(&ViewTool) -> bool + Send + Sync + 'static) -> Self {
         Self(vec![Arc::new(keep)])
     }
 
@@ -22,7 +22,7 @@ impl Narrowing {
         self.0.is_empty()
     }
 
-    pub(super) fn keeps(&self, shown: &Shown) -> bool {
+    pub(super) fn keeps(&self, shown: &ViewTool) -> bool {
         self.0.iter().all(|keep| keep(shown))
     }
 

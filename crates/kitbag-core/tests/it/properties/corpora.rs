@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kitbag_core::catalog::{Part, Snapshot, Tool};
+use kitbag_core::catalog::{ServerTools, Snapshot, Tool};
 use kitbag_core::model::AgentRules;
-use kitbag_core::names::Form;
-use kitbag_core::names::lookup::Found;
+use kitbag_core::names::NameForm;
+use kitbag_core::names::lookup::NameMatch;
 use kitbag_core::schema::{Schema, example};
-use kitbag_core::shape::{AllowAll, Arguments, Change, Rename, Shaper, View, ViewRequest, restore};
+use kitbag_core::shape::{
+    AllowAll, ArgumentChange, ArgumentChanges, Rename, Shaper, View, ViewRequest, restore,
+};
 use kitbag_core::{Limits, ServerName, UserId};
 use serde_json::{Map, Value};
 
@@ -20,15 +22,15 @@ fn servers() -> Vec<(String, Vec<String>)> {
     all
 }
 
-fn parts() -> Vec<Part> {
+fn parts() -> Vec<ServerTools> {
     let limits = Limits::default();
     let part = |(name, texts): &(String, Vec<String>)| {
-        Part::parse(&ServerName::parse(name).unwrap(), texts.iter().map(String::as_str), &limits)
+        ServerTools::parse(&ServerName::parse(name).unwrap(), texts.iter().map(String::as_str), &limits)
     };
     servers().iter().map(part).collect()
 }
 
-pub(crate) fn view(snapshot: &Arc<Snapshot>, shapers: &BTreeMap<ServerName, Shaper>, form: Form) -> View {
+pub(crate) fn view(snapshot: &Arc<Snapshot>, shapers: &BTreeMap<ServerName, Shaper>, form: NameForm) -> View {
     View::new(&ViewRequest {
         snapshot,
         shapers,
@@ -58,15 +60,18 @@ fn s4_12_t24_real_definitions_are_taken_over_and_named() {
         .collect();
     assert!(rejected.is_empty(), "{rejected:#?}");
     let snapshot = Arc::new(Snapshot::default().with_all(parts));
-    for form in Form::ALL {
+    for form in NameForm::ALL {
         let view = view(&snapshot, &BTreeMap::new(), form);
         assert_eq!((view.tools().len(), view.left_out().len(), view.faults().len()), (count, 0, 0));
         let names: BTreeSet<&str> = view.tools().iter().map(|shown| shown.name.as_str()).collect();
         assert_eq!(names.len(), count);
         for (index, shown) in view.tools().iter().enumerate() {
             assert!(shown.name.as_str().len() <= 64);
-            assert_eq!(view.find(shown.name.as_str()), Found::One(index));
-            assert_eq!(view.find(&format!("{}/{}", shown.tool.server, shown.tool.name)), Found::One(index));
+            assert_eq!(view.find(shown.name.as_str()), NameMatch::One(index));
+            assert_eq!(
+                view.find(&format!("{}/{}", shown.tool.server, shown.tool.name)),
+                NameMatch::One(index)
+            );
         }
     }
 }
@@ -75,7 +80,7 @@ fn s4_12_t24_real_definitions_are_taken_over_and_named() {
 fn s3_6_examples_of_real_definitions_are_valid() {
     let limits = Limits::default();
     let snapshot = Arc::new(Snapshot::default().with_all(parts()));
-    let view = view(&snapshot, &BTreeMap::new(), Form::Full);
+    let view = view(&snapshot, &BTreeMap::new(), NameForm::Full);
     for shown in view.tools() {
         let examples = shown.examples();
         assert_eq!(examples.len(), 1, "{}", shown.name);
@@ -103,12 +108,14 @@ fn s3_6_real_definitions_survive_new_names_and_come_back() {
     let (mut filled, mut changed) = (0, 0);
     for tool in parts().iter().flat_map(|part| &part.tools) {
         let names = properties(tool);
-        let changes =
-            names.iter().map(|name| (name.clone(), Change::Rename(format!("{name}_renamed")))).collect();
-        let rules = Shaper::default().with(Rename("renamed".to_owned())).with(Arguments(changes));
+        let changes = names
+            .iter()
+            .map(|name| (name.clone(), ArgumentChange::Rename(format!("{name}_renamed"))))
+            .collect();
+        let rules = Shaper::default().with(Rename("renamed".to_owned())).with(ArgumentChanges(changes));
         let shaped = rules.shape(Tool::clone(tool));
         let after = shaped.tool.unwrap_or_else(|| panic!("{}: {:?}", tool.name, shaped.trail));
-        assert_eq!((after.wish.unwrap().as_str(), &after.name), ("renamed", &tool.name));
+        assert_eq!((after.name_override.unwrap().as_str(), &after.name), ("renamed", &tool.name));
         let own = Schema::compile(tool.own_input().unwrap(), &limits).unwrap();
         let new = Schema::compile(&after.input, &limits).unwrap_or_else(|why| panic!("{}: {why}", tool.name));
         let given = arguments(tool);

@@ -3,6 +3,7 @@
 
 mod corpus;
 mod hostile;
+mod legal;
 mod round_trip;
 mod rules;
 mod sdks;

@@ -9,10 +9,10 @@ use jsonc_parser::ast::Value as Ast;
 use jsonc_parser::common::Ranged as _;
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
 use kitbag_core::Limits;
-use kitbag_core::config::dialect::Shape;
-use kitbag_core::config::document::{Container, Kind, Layout, Spot};
-use kitbag_core::config::edit::{Change, EditError, Edited, Editing, Home};
-use kitbag_core::config::export::Target;
+use kitbag_core::config::dialect::ContainerShape;
+use kitbag_core::config::document::{Container, ContainerKind, Layout, Spot};
+use kitbag_core::config::edit::{EditError, Edited, Editing, EntryChange, Home};
+use kitbag_core::config::export::ExportTarget;
 use kitbag_core::config::{Dialect, Document, Reading, locate};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
@@ -30,10 +30,10 @@ type Tally = Mutex<BTreeMap<&'static str, (usize, usize)>>;
 /// Where a program's first entry goes.
 fn home(rng: &mut Rng, dialect: Option<&'static Dialect>) -> Home<'static> {
     match dialect.map(|dialect| dialect.shapes) {
-        Some([Shape::Map(way), ..]) => Home::Map(way),
-        Some([Shape::List(way), ..]) => Home::List(way),
-        Some([Shape::Bare, ..]) => Home::Map(&[]),
-        Some([Shape::Single, ..]) => Home::Whole,
+        Some([ContainerShape::Map(way), ..]) => Home::Map(way),
+        Some([ContainerShape::List(way), ..]) => Home::List(way),
+        Some([ContainerShape::Bare, ..]) => Home::Map(&[]),
+        Some([ContainerShape::Single, ..]) => Home::Whole,
         _ => rng.pick(&[Home::Map(&["mcpServers"]), Home::Whole]),
     }
 }
@@ -56,7 +56,7 @@ fn spans(text: &str, layout: &Layout) -> Vec<Range<usize>> {
             here = &here.as_object().unwrap().properties[index].value;
         }
         let (start, end) = match (here, kind) {
-            (_, Kind::Single) => (root.start(), root.end()),
+            (_, ContainerKind::Single) => (root.start(), root.end()),
             (Ast::Object(map), _) => {
                 let pair = &map.properties[spot.index];
                 assert_eq!(pair.name.as_str(), spot.name);
@@ -135,7 +135,7 @@ impl Case<'_> {
         word: &'static str,
         (editing, before): (&Editing<'_>, &Seen),
         name: &str,
-        change: Change<'_>,
+        change: EntryChange<'_>,
     ) -> Result<(), EditError> {
         let edited = editing.change(self.text, name, change);
         let mut tally = self.tally.lock().unwrap();
@@ -148,9 +148,9 @@ impl Case<'_> {
         let after = match edited? {
             Edited::Text(after) => after,
             Edited::Gone => {
-                assert!(matches!(change, Change::Remove), "{}", self.text);
+                assert!(matches!(change, EntryChange::Remove), "{}", self.text);
                 assert!(
-                    matches!(before.layout.containers[..], [Container { kind: Kind::Single, .. }])
+                    matches!(before.layout.containers[..], [Container { kind: ContainerKind::Single, .. }])
                         && before.layout.spots.len() == 1,
                     "{}",
                     self.text
@@ -160,19 +160,19 @@ impl Case<'_> {
         };
         let shown = format!("{word} {name:?} as {:?}\n{}\n→\n{after}", self.dialect.map(|d| d.id), self.text);
         let now = Seen::of(editing, &after);
-        let but = if let Change::Rename(new) = change { vec![name, new] } else { vec![name] };
+        let but = if let EntryChange::Rename(new) = change { vec![name, new] } else { vec![name] };
         // A map that looks like one of servers, and of which none can be used, may go unread.
         let mut servers = before.document.servers.iter();
         if servers.any(|loaded| loaded.spec.is_some()) || !before.document.toggles.is_empty() {
             assert_eq!(others(self.text, before, &but), others(&after, &now, &but), "{shown}");
         }
         match (change, before.named(name).next_back()) {
-            (Change::Set { .. }, None) => assert!(only_inserts(self.text, &after), "{shown}"),
-            (Change::Set { .. } | Change::Switch(_) | Change::Rename(_), Some(span)) => {
+            (EntryChange::Set { .. }, None) => assert!(only_inserts(self.text, &after), "{shown}"),
+            (EntryChange::Set { .. } | EntryChange::Switch(_) | EntryChange::Rename(_), Some(span)) => {
                 assert!(after.starts_with(&self.text[..span.start]), "{shown}");
                 assert!(after[span.start..].ends_with(&self.text[span.end..]), "{shown}");
             }
-            (Change::Remove, _) => {
+            (EntryChange::Remove, _) => {
                 let mut kept = self.text.to_owned();
                 before.named(name).rev().for_each(|span| kept.replace_range(span.clone(), ""));
                 assert_eq!(bare(&kept), bare(&after), "{shown}");
@@ -182,13 +182,13 @@ impl Case<'_> {
         }
         let is_there = |name: &str| now.layout.spots.iter().any(|spot| spot.name == name);
         match change {
-            Change::Set { .. } => assert!(state(&now.document, name).is_some(), "{shown}"),
-            Change::Switch(on) => assert_eq!(state(&now.document, name), Some(on), "{shown}"),
-            Change::Rename(new) => {
+            EntryChange::Set { .. } => assert!(state(&now.document, name).is_some(), "{shown}"),
+            EntryChange::Switch(on) => assert_eq!(state(&now.document, name), Some(on), "{shown}"),
+            EntryChange::Rename(new) => {
                 assert!(is_there(new) && !is_there(name), "{shown}");
                 assert_eq!(state(&now.document, new), state(&before.document, name), "{shown}");
             }
-            Change::Remove => assert!(!is_there(name), "{shown}"),
+            EntryChange::Remove => assert!(!is_there(name), "{shown}"),
         }
         Ok(())
     }
@@ -201,8 +201,8 @@ impl Case<'_> {
         let ours = (&editing, &seen);
         let entry = json!({"command": "new", "args": ["1", "{,}"]});
         let kitbag = Dialect::by_id("kitbag");
-        let set = Change::Set { entry: &entry, words: kitbag.filter(|_| self.dialect == kitbag) };
-        let is_single = layout.containers.iter().any(|container| container.kind == Kind::Single);
+        let set = EntryChange::Set { entry: &entry, words: kitbag.filter(|_| self.dialect == kitbag) };
+        let is_single = layout.containers.iter().any(|container| container.kind == ContainerKind::Single);
         let expect = |done: Result<(), EditError>, may_refuse: bool, word: &str| {
             if let (Err(error), true) = (&done, is_tidy && !may_refuse) {
                 panic!("{word} refused: {error}\n{:?} {}", self.dialect.map(|d| d.id), self.text);
@@ -218,21 +218,22 @@ impl Case<'_> {
         for name in names {
             let usable = state(document, name).is_some();
             expect(self.check("set", ours, name, set), false, "set");
-            expect(self.check("disable", ours, name, Change::Switch(false)), !usable, "disable");
-            expect(self.check("enable", ours, name, Change::Switch(true)), !usable, "enable");
-            expect(self.check("rename", ours, name, Change::Rename("new name")), false, "rename");
-            expect(self.check("remove", ours, name, Change::Remove), true, "remove");
+            expect(self.check("disable", ours, name, EntryChange::Switch(false)), !usable, "disable");
+            expect(self.check("enable", ours, name, EntryChange::Switch(true)), !usable, "enable");
+            expect(self.check("rename", ours, name, EntryChange::Rename("new name")), false, "rename");
+            expect(self.check("remove", ours, name, EntryChange::Remove), true, "remove");
         }
         // Each program's file is read by its rules, whoever's it was.
-        for target in Target::ALL.into_iter().filter(|_| self.dialect.is_some()) {
-            let is_list = target == Target::OpenAi;
-            let home = if is_list { Home::List(target.wrapper()) } else { Home::Map(target.wrapper()) };
-            let theirs = Editing::theirs(self.path, target.dialect(), self.reading(), home);
+        for target in ExportTarget::all().filter(|_| self.dialect.is_some()) {
+            let theirs = Editing::theirs(self.path, target.dialect(), self.reading(), target.home());
             let seen = Seen::of(&theirs, self.text);
             let entry = json!({"url": "https://k.example/mcp"});
-            let set = Change::Set { entry: &entry, words: None };
-            let strange =
-                seen.layout.containers.iter().any(|found| !found.is_expected || found.kind == Kind::Single);
+            let set = EntryChange::Set { entry: &entry, words: None };
+            let strange = seen
+                .layout
+                .containers
+                .iter()
+                .any(|found| !found.is_expected || found.kind == ContainerKind::Single);
             expect(self.check("export", (&theirs, &seen), "kitbag", set), strange, "export");
             expect(self.check("export", (&theirs, &seen), "a", set), strange, "export");
         }
@@ -263,7 +264,7 @@ fn f91_f92_f93_a_change_reaches_one_entry_of_any_file_or_is_refused() {
         let editing = Editing::ours(case.path, case.reading(), home);
         let names = editing.locate(text).1.spots.into_iter().map(|spot| spot.name).chain(["new".to_owned()]);
         for name in names {
-            let refused = editing.change(text, &name, Change::Remove);
+            let refused = editing.change(text, &name, EntryChange::Remove);
             prop_assert!(matches!(refused, Err(EditError::Format(_))), "{path}: {refused:?}");
         }
         Ok(())
@@ -293,7 +294,7 @@ fn f91_f92_f93_a_change_reaches_one_entry_of_every_golden_file_or_is_refused() {
                 Home::Map(&["mcpServers"]),
             );
             for spot in layout.spots {
-                let refused = editing.change(&text, &spot.name, Change::Remove);
+                let refused = editing.change(&text, &spot.name, EntryChange::Remove);
                 assert!(matches!(refused, Err(EditError::Format(_))), "{path:?}: {refused:?}");
             }
             continue;
@@ -319,25 +320,25 @@ fn f91_of_an_entry_that_stands_twice_none_comes_back() {
     let limits = Limits::default();
     let reading = Reading { dialect: None, workspace: None, limits: &limits };
     let editing = Editing::ours(Path::new("x.json"), reading, Home::Whole);
-    let check = |text: &str, name: &str, change: Change<'_>, want: Result<&str, &str>| {
+    let check = |text: &str, name: &str, change: EntryChange<'_>, want: Result<&str, &str>| {
         let got = editing.change(text, name, change).map_err(|error| error.to_string());
         assert_eq!(got, want.map(|text| Edited::Text(text.to_owned())).map_err(str::to_owned), "{text}");
     };
     let map = r#"{"a": {"command": "1"}, "b": {"command": "2"}, "a": {"command": "3"}}"#;
-    check(map, "a", Change::Remove, Ok(r#"{"b": {"command": "2"}}"#));
+    check(map, "a", EntryChange::Remove, Ok(r#"{"b": {"command": "2"}}"#));
     let off = r#"{"a": {"command": "1"}, "b": {"command": "2"}, "a": {"command": "3", "enabled": false}}"#;
-    check(map, "a", Change::Switch(false), Ok(off));
-    check(map, "a", Change::Rename("c"), Err("a stands in this file more than once"));
-    check(map, "b", Change::Rename("a"), Err("a stands in this file already"));
+    check(map, "a", EntryChange::Switch(false), Ok(off));
+    check(map, "a", EntryChange::Rename("c"), Err("a stands in this file more than once"));
+    check(map, "b", EntryChange::Rename("a"), Err("a stands in this file already"));
     let list =
         r#"[{"name": "a", "command": "1"}, {"name": "b", "command": "2"}, {"name": "a", "command": "3"}]"#;
-    check(list, "a", Change::Remove, Ok(r#"[{"name": "b", "command": "2"}]"#));
-    check(list, "d", Change::Remove, Err("d does not stand in this file"));
+    check(list, "a", EntryChange::Remove, Ok(r#"[{"name": "b", "command": "2"}]"#));
+    check(list, "d", EntryChange::Remove, Err("d does not stand in this file"));
     check(
         "{\"a\": {\"command\": \"1\"}, \"b\": 1}",
         "b",
-        Change::Switch(true),
+        EntryChange::Switch(true),
         Err("\"b\" is not a map in this file"),
     );
-    check("{\"a\": {", "a", Change::Remove, Err("not valid JSON: the file ends too early"));
+    check("{\"a\": {", "a", EntryChange::Remove, Err("not valid JSON: the file ends too early"));
 }

@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use kitbag_core::catalog::{Away, Names, Part, Snapshot, Tool};
+use kitbag_core::catalog::{CatalogNames, ServerTools, Snapshot, Tool, Unreachable};
 use kitbag_core::model::{AgentRules, Clash};
-use kitbag_core::names::lookup::Found;
-use kitbag_core::names::{Form, ShownName};
+use kitbag_core::names::lookup::NameMatch;
+use kitbag_core::names::{NameForm, ShownName};
 use kitbag_core::schema::{Schema, example};
 use kitbag_core::shape::{
-    Arguments, Authorize, Change, Decision, Describe, Filter, NameForm, Order, Rename, Rule, RuleError,
-    Shaper, Shown, Verdict, View, ViewRequest, restore,
+    ArgumentChange, ArgumentChanges, Authorize, Decision, Describe, Filter, Order, Rename, Rule, RuleError,
+    Shaper, UseNameForm, Verdict, View, ViewRequest, ViewTool, restore,
 };
 use kitbag_core::text::{Globs, is_hidden};
 use kitbag_core::{Limits, ServerName, UserId};
@@ -57,7 +57,7 @@ enum Said {
     Only(&'static str),
     Never(&'static str),
     Name(&'static str, &'static str),
-    Form(Form),
+    Form(NameForm),
     Order(&'static str, i64),
     Describe(&'static str),
     Fail(&'static str),
@@ -71,7 +71,7 @@ struct Plan {
     allow: Vec<&'static str>,
     denied: BTreeSet<(&'static str, &'static str)>,
     clash: Clash,
-    form: Form,
+    form: NameForm,
     local: Option<&'static str>,
     /// Whether the names know of local tools, as they should; a view must hold either way.
     told: bool,
@@ -83,7 +83,7 @@ fn said() -> impl Strategy<Value = Said> {
         1 => select(PATTERNS.to_vec()).prop_map(Said::Only),
         1 => select(PATTERNS.to_vec()).prop_map(Said::Never),
         6 => (select(TOOLS.to_vec()), select(WISHES.to_vec())).prop_map(|(tool, name)| Said::Name(tool, name)),
-        6 => select(Form::ALL.to_vec()).prop_map(Said::Form),
+        6 => select(NameForm::ALL.to_vec()).prop_map(Said::Form),
         1 => (select(TOOLS.to_vec()), -2_i64..3).prop_map(|(tool, order)| Said::Order(tool, order)),
         1 => select(TOOLS.to_vec()).prop_map(Said::Describe),
         1 => select(TOOLS.to_vec()).prop_map(Said::Fail),
@@ -99,7 +99,7 @@ fn plan() -> impl Strategy<Value = Plan> {
     let patterns = || prop_oneof![5 => Just(Vec::new()), 1 => vec(select(PATTERNS.to_vec()), 1..3)];
     let denied = btree_set((select(SERVERS.to_vec()), select(TOOLS.to_vec())), 0..6);
     let clash = select(vec![Clash::Prefix, Clash::Mcp, Clash::Local, Clash::Error]);
-    let names = (select(Form::ALL.to_vec()), option::of(Just("local")), any::<bool>());
+    let names = (select(NameForm::ALL.to_vec()), option::of(Just("local")), any::<bool>());
     let reserved = btree_set(select(WISHES[..6].to_vec()), 0..3);
     (tools(), rules, (patterns(), patterns()), denied, clash, names, reserved).prop_map(
         |(tools, said, (servers, allow), denied, clash, (form, local, told), reserved)| Plan {
@@ -121,14 +121,14 @@ fn server(name: &str) -> ServerName {
     ServerName::parse(name).unwrap()
 }
 
-fn part(name: &str, tools: &BTreeSet<&str>) -> Part {
+fn part(name: &str, tools: &BTreeSet<&str>) -> ServerTools {
     let texts: Vec<String> = tools
         .iter()
         .map(|tool| {
             json!({"name": tool, "description": format!("{tool} of {name}"), "inputSchema": {}}).to_string()
         })
         .collect();
-    Part::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
+    ServerTools::parse(&server(name), texts.iter().map(String::as_str), &Limits::default())
 }
 
 /// One rule for tools of one name, or all.
@@ -172,7 +172,7 @@ fn rule(shaper: Shaper, said: &Said) -> Shaper {
         Said::Only(pattern) => shaper.with(Filter { include: globs(pattern), exclude: Globs::default() }),
         Said::Never(pattern) => shaper.with(Filter { include: Globs::default(), exclude: globs(pattern) }),
         Said::Name(tool, name) => shaper.with(On { tool: Some(tool), rule: Rename(name.to_owned()) }),
-        Said::Form(form) => shaper.with(NameForm(form)),
+        Said::Form(form) => shaper.with(UseNameForm(form)),
         Said::Order(tool, order) => shaper.with(On { tool: Some(tool), rule: Order(order) }),
         Said::Describe(tool) => shaper.with(On { tool: Some(tool), rule: Describe("said".to_owned()) }),
         Said::Fail(tool) => shaper.with(On { tool: Some(tool), rule: Fails }),
@@ -195,16 +195,16 @@ impl Authorize for Permit {
 }
 
 impl Plan {
-    fn names(&self) -> Names {
+    fn names(&self) -> CatalogNames {
         let reserved = self.reserved.iter().map(|name| ShownName::parse(name).unwrap()).collect();
-        let names = Names::new(Default::default(), Default::default(), Default::default(), reserved);
+        let names = CatalogNames::new(Default::default(), Default::default(), Default::default(), reserved);
         match self.local {
             Some(local) if self.told => names.local(server(local)),
             _ => names,
         }
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<ServerTools> {
         self.tools.iter().map(|(name, tools)| part(name, tools)).collect()
     }
 
@@ -275,9 +275,9 @@ fn folded(text: &str) -> String {
 }
 
 /// Every text that names a tool.
-fn texts(view: &View, shown: &Shown) -> [String; 5] {
+fn texts(view: &View, shown: &ViewTool) -> [String; 5] {
     let tool = &shown.tool;
-    let short = view.snapshot().names().table(Form::Short).name(&tool.server, &tool.name);
+    let short = view.snapshot().names().table(NameForm::Short).name(&tool.server, &tool.name);
     [
         short.unwrap_or(&shown.name).to_string(),
         shown.name.to_string(),
@@ -308,8 +308,8 @@ fn check_listed(view: &View) -> Result<(), TestCaseError> {
         let name = shown.name.as_str();
         prop_assert!(names.insert(name.to_owned()), "{} twice", name);
         prop_assert!(ShownName::parse(name).is_ok() && name.len() <= 64);
-        prop_assert_eq!(view.find(name), Found::One(index), "{}", name);
-        prop_assert_eq!(view.find(shown.full.as_str()), Found::One(index), "{}", shown.full);
+        prop_assert_eq!(view.find(name), NameMatch::One(index), "{}", name);
+        prop_assert_eq!(view.find(shown.full.as_str()), NameMatch::One(index), "{}", shown.full);
         if index < view.tools().len() {
             prop_assert!(Arc::ptr_eq(&view.tools()[index], view.at(index).unwrap()));
         }
@@ -338,7 +338,7 @@ fn check_left_out(plan: &Plan, view: &View) -> Result<(), TestCaseError> {
         }
         let base = snapshot.tool(&ServerName::parse(server).unwrap(), tool).unwrap();
         let mut words = vec![format!("{server}/{tool}"), (*tool).to_owned()];
-        for form in Form::ALL {
+        for form in NameForm::ALL {
             words
                 .extend(snapshot.names().table(form).name(&base.server, &base.name).map(ToString::to_string));
         }
@@ -346,7 +346,7 @@ fn check_left_out(plan: &Plan, view: &View) -> Result<(), TestCaseError> {
         let loose: Vec<String> =
             words.iter().flat_map(|word| [word.to_ascii_uppercase(), word.replace('_', "-")]).collect();
         for word in words.iter().chain(&loose) {
-            if let Found::One(index) = view.find(word) {
+            if let NameMatch::One(index) = view.find(word) {
                 let names = texts(view, view.at(index).unwrap());
                 prop_assert!(
                     names.iter().any(|name| folded(name) == folded(word)),
@@ -404,7 +404,7 @@ proptest! {
             (rows, view.tools().len(), format!("{:?} {:?}", view.left_out(), view.faults()))
         };
         prop_assert_eq!(whole(&with), whole(&without));
-        let known = |shown: &Arc<Shown>| before.tools().iter().find(|old| own(&old.tool) == own(&shown.tool)).cloned();
+        let known = |shown: &Arc<ViewTool>| before.tools().iter().find(|old| own(&old.tool) == own(&shown.tool)).cloned();
         for shown in with.tools() {
             if let Some(old) = known(shown).filter(|old| old.name == shown.name && old.tool.raw == shown.tool.raw) {
                 prop_assert!(Arc::ptr_eq(&old, shown), "{} was made anew", shown.name);
@@ -454,7 +454,7 @@ proptest! {
         let mut now = Snapshot::clone(&first);
         for turn in turns {
             let gone = match turn {
-                0 => now.with_away(&part.server, Some(Away::because("gone"))).unwrap(),
+                0 => now.with_away(&part.server, Some(Unreachable::because("gone"))).unwrap(),
                 1 => {
                     prop_assert!(now.with(part.clone()).is_none(), "nothing new");
                     now.clone()
@@ -560,7 +560,7 @@ fn shape() -> impl Strategy<Value = Shape> {
 }
 
 /// What is done to an argument, by number: which, what, and the number of a value.
-fn change(shape: &Shape, (argument, what, value): (usize, usize, usize)) -> (String, Change) {
+fn change(shape: &Shape, (argument, what, value): (usize, usize, usize)) -> (String, ArgumentChange) {
     let (name, values) = &shape.values[argument % shape.values.len()];
     let value = values[value % values.len()].clone();
     // An operator's value is one that the server takes; no more is promised.
@@ -571,13 +571,13 @@ fn change(shape: &Shape, (argument, what, value): (usize, usize, usize)) -> (Str
     let alone =
         Schema::compile(&takes.into(), &Limits::default()).unwrap().check(&json!({name.as_str(): value}));
     let change = match what % 7 {
-        3 | 4 if !alone.is_empty() => Change::Hide,
-        0 | 1 => Change::Rename(format!("r{}", what / 7)),
-        2 => Change::Rename(format!("a{}", what / 7 % 6)),
-        3 => Change::Pin(value),
-        4 => Change::Default(value),
-        5 => Change::Hide,
-        _ => Change::Describe("words".to_owned()),
+        3 | 4 if !alone.is_empty() => ArgumentChange::Hide,
+        0 | 1 => ArgumentChange::Rename(format!("r{}", what / 7)),
+        2 => ArgumentChange::Rename(format!("a{}", what / 7 % 6)),
+        3 => ArgumentChange::Pin(value),
+        4 => ArgumentChange::Default(value),
+        5 => ArgumentChange::Hide,
+        _ => ArgumentChange::Describe("words".to_owned()),
     };
     (name.clone(), change)
 }
@@ -605,10 +605,10 @@ fn tries(shown: &Value, shape: &Shape, seed: u64) -> Vec<Map<String, Value>> {
     all
 }
 
-fn shaped(shape: &Shape, changes: Vec<(String, Change)>) -> Option<Tool> {
+fn shaped(shape: &Shape, changes: Vec<(String, ArgumentChange)>) -> Option<Tool> {
     let definition = json!({"name": "t", "inputSchema": shape.schema});
     let tool = Tool::parse(&server("s"), definition, &Limits::default()).unwrap();
-    Shaper::default().with(Arguments(changes)).shape(tool).tool
+    Shaper::default().with(ArgumentChanges(changes)).shape(tool).tool
 }
 
 proptest! {
@@ -643,7 +643,7 @@ proptest! {
     #[test]
     fn s3_6_renamed_arguments_come_back_byte_by_byte(shape in shape(), seed in any::<u64>()) {
         let names: Vec<&String> = shape.values.iter().map(|(name, _)| name).collect();
-        let changes = names.iter().map(|name| ((*name).clone(), Change::Rename(format!("{name}_renamed")))).collect();
+        let changes = names.iter().map(|name| ((*name).clone(), ArgumentChange::Rename(format!("{name}_renamed")))).collect();
         let Some(tool) = shaped(&shape, changes) else { return Ok(()) };
         for given in tries(&shape.schema, &shape, seed) {
             let mut sent: Map<String, Value> = given
@@ -730,7 +730,7 @@ proptest! {
     #[test]
     fn t20_no_hidden_character_reaches_a_model(definitions in vec(hostile_definition(), 1..4)) {
         let texts: Vec<String> = definitions.iter().map(Value::to_string).collect();
-        let part = Part::parse(&server("s"), texts.iter().map(String::as_str), &Limits::default());
+        let part = ServerTools::parse(&server("s"), texts.iter().map(String::as_str), &Limits::default());
         prop_assert_eq!(part.tools.len() + part.rejected.len(), definitions.len());
         for rejected in &part.rejected {
             check_text(&rejected.why, false)?;
@@ -743,7 +743,7 @@ proptest! {
             allow: vec![],
             denied: BTreeSet::new(),
             clash: Clash::Prefix,
-            form: Form::Full,
+            form: NameForm::Full,
             local: None,
             told: false,
             reserved: BTreeSet::new(),

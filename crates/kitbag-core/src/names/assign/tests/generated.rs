@@ -36,7 +36,7 @@ impl Rng {
     }
 
     /// A pair, or one that looks like an earlier one: cut elsewhere, `-` for `_`.
-    fn pair(&mut self, earlier: &[Pair]) -> Pair {
+    fn pair(&mut self, earlier: &[ToolKey]) -> ToolKey {
         let Some(old) = (!earlier.is_empty()).then(|| &earlier[self.below(earlier.len())]) else {
             return pair(&self.word(), &self.word());
         };
@@ -62,7 +62,7 @@ impl Rng {
         text.chars().map(|c| other(c, self)).collect()
     }
 
-    fn pairs(&mut self, count: usize) -> Vec<Pair> {
+    fn pairs(&mut self, count: usize) -> Vec<ToolKey> {
         let (mut seen, mut pairs) = (HashSet::new(), Vec::new());
         while pairs.len() < count {
             let next = self.pair(&pairs);
@@ -82,7 +82,7 @@ impl Rng {
 
 /// Every pair has a name of its own that is valid and short enough, and the way back leads to it.
 #[track_caller]
-fn check(table: &Table, pairs: &[Pair], longest: usize) {
+fn check(table: &NameTable, pairs: &[ToolKey], longest: usize) {
     let mut names = HashSet::new();
     for pair in pairs {
         let name = table.name(&pair.0, &pair.1).unwrap();
@@ -95,11 +95,11 @@ fn check(table: &Table, pairs: &[Pair], longest: usize) {
 #[test]
 fn t22_names_are_distinct_whatever_they_are_made_of() {
     let pairs = Rng(22).pairs(PAIRS);
-    for (form, longest) in [(Form::Full, 64), (Form::Short, 40), (Form::Bare, 16)] {
+    for (form, longest) in [(NameForm::Full, 64), (NameForm::Short, 40), (NameForm::Bare, 16)] {
         let naming = Naming::new(form).within(longest).unwrap();
         let after = pairs.iter().step_by(20).map(|pair| named_after_the_hash_of(pair, &naming));
-        let pairs: Vec<Pair> = pairs.iter().cloned().chain(after).collect();
-        let table = assign(&Table::default(), pairs.iter().cloned(), &naming);
+        let pairs: Vec<ToolKey> = pairs.iter().cloned().chain(after).collect();
+        let table = assign(&NameTable::default(), pairs.iter().cloned(), &naming);
         assert_eq!(table.len(), pairs.len());
         check(&table, &pairs, longest);
         let plain = table.iter().filter(|(server, tool, name)| {
@@ -115,8 +115,8 @@ fn t22_names_are_distinct_whatever_they_are_made_of() {
 fn s1_17_names_do_not_depend_on_the_order_of_arrival() {
     let mut rng = Rng(17);
     let mut pairs = rng.pairs(SHUFFLED);
-    let held = assign(&Table::default(), rng.pairs(SHUFFLED / 5), &Naming::default());
-    for form in Form::ALL {
+    let held = assign(&NameTable::default(), rng.pairs(SHUFFLED / 5), &Naming::default());
+    for form in NameForm::ALL {
         let naming = Naming::new(form).within(32).unwrap();
         let first = assign(&held, pairs.iter().cloned(), &naming);
         for _ in 0..SHUFFLES {
@@ -131,16 +131,16 @@ fn t22_a_name_once_given_is_never_changed_or_given_again() {
     let mut rng = Rng(2);
     let all = rng.pairs(size(600, 2_000));
     let naming = Naming::default().within(24).unwrap();
-    let mut table = Table::default();
-    let mut given: BTreeMap<ShownName, Pair> = BTreeMap::new();
-    let mut present: HashSet<Pair> = HashSet::new();
+    let mut table = NameTable::default();
+    let mut given: BTreeMap<ShownName, ToolKey> = BTreeMap::new();
+    let mut present: HashSet<ToolKey> = HashSet::new();
     for _ in 0..STEPS {
         // One server goes, or some pairs come.
         if rng.below(2) == 0 {
             let gone = &all[rng.below(all.len())].0;
             present.retain(|(server, _)| server != gone);
         }
-        let some: Vec<Pair> = (0..rng.below(4)).map(|_| all[rng.below(all.len())].clone()).collect();
+        let some: Vec<ToolKey> = (0..rng.below(4)).map(|_| all[rng.below(all.len())].clone()).collect();
         present.extend(some.iter().cloned());
         let next = assign(&table, present.iter().cloned(), &naming);
         assert_eq!(assign(&table, some, &naming), next, "what changed is enough");
@@ -181,15 +181,15 @@ proptest! {
         words in proptest::collection::btree_set((names(), names()), 1..30),
         held in 0_usize..30,
         longest in crate::names::SHORTEST_SHOWN..=64,
-        form in proptest::sample::select(&Form::ALL),
+        form in proptest::sample::select(&NameForm::ALL),
     ) {
-        let pairs: Vec<Pair> = words.iter().map(|(server, tool)| pair(server, tool)).collect();
+        let pairs: Vec<ToolKey> = words.iter().map(|(server, tool)| pair(server, tool)).collect();
         let naming = Naming::new(form).within(longest).unwrap();
-        let held = assign(&Table::default(), pairs.iter().take(held).cloned(), &naming);
+        let held = assign(&NameTable::default(), pairs.iter().take(held).cloned(), &naming);
         let table = assign(&held, pairs.iter().cloned(), &naming);
         prop_assert_eq!(&assign(&held, pairs.iter().rev().cloned(), &naming), &table);
         check(&table, &pairs, longest);
         let rows = table.iter().map(|(server, tool, name)| (server.as_str(), tool.as_str(), name.as_str()));
-        prop_assert_eq!(Table::from_rows(rows), (table.clone(), 0));
+        prop_assert_eq!(NameTable::from_rows(rows), (table.clone(), 0));
     }
 }

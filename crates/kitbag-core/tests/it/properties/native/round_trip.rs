@@ -2,11 +2,12 @@
 
 use kitbag_core::Limits;
 use kitbag_core::present::native::{NativeRequest, Provider, Slim, Strict, compile_tool, decode};
-use kitbag_core::present::{Asked, Intent};
+use kitbag_core::present::{Intent, ModelRequest};
 use kitbag_core::schema::{Schema, example};
 use serde_json::{Map, Value, json};
 
 use super::corpus::{live, servers, view};
+use super::legal::given as given_by;
 use super::requests;
 
 /// The same schema with every property required, where that can be said.
@@ -87,18 +88,18 @@ fn arguments_come_back_as_they_were() {
                 let schema = schema.map(|schema| Schema::compile(schema, &Limits::default()).unwrap());
                 for own in &given {
                     trips += 1;
-                    let mut sent = own.clone();
-                    compiled.back.apply(&mut sent);
+                    let sent = given_by(&compiled, &request, own).unwrap();
                     check(&request, schema.as_ref(), &sent, shown.name.as_str());
                     let asked =
                         decode(request.provider, &reply(request.provider, shown.name.as_str(), &sent));
-                    let [Asked { id, intent: Intent::Call { tool, arguments }, .. }] = asked.as_slice()
+                    let [ModelRequest { id, intent: Intent::Call { tool, arguments }, .. }] =
+                        asked.as_slice()
                     else {
                         panic!("{asked:?}")
                     };
                     assert_eq!((id.as_deref(), tool.as_str()), (Some("1"), shown.name.as_str()));
-                    let mut back = serde_json::from_str(arguments).unwrap();
-                    compiled.back.restore(&mut back);
+                    let back = compiled.back.restore_text(arguments).unwrap();
+                    let back: Map<String, Value> = serde_json::from_str(&back).unwrap();
                     assert_eq!(&back, own, "{} for {}", shown.name, request.provider);
                 }
             }

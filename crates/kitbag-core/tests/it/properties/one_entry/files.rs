@@ -1,7 +1,7 @@
 //! Files of every shape, in the hand of many writers, tidy and odd.
 
 use kitbag_core::config::Dialect;
-use kitbag_core::config::document::Kind;
+use kitbag_core::config::document::ContainerKind;
 use serde_json::Value;
 
 use super::super::generate::Rng;
@@ -15,22 +15,22 @@ pub(super) struct File {
     pub(super) is_tidy: bool,
 }
 
-const WAYS: [(&[&str], Kind); 15] = [
-    (&["mcpServers"], Kind::Map),
-    (&["context_servers"], Kind::Map),
-    (&["mcp_servers"], Kind::Map),
-    (&["mcp_servers"], Kind::List),
-    (&["mcp", "servers"], Kind::Map),
-    (&["mcp", "servers"], Kind::List),
-    (&["servers"], Kind::Map),
-    (&["servers"], Kind::List),
-    (&["mcpServers"], Kind::List),
-    (&["extensions"], Kind::Map),
-    (&["mcp"], Kind::Map),
-    (&["MCPServers"], Kind::Map),
-    (&[], Kind::List),
-    (&[], Kind::Map),
-    (&[], Kind::Single),
+const WAYS: [(&[&str], ContainerKind); 15] = [
+    (&["mcpServers"], ContainerKind::Map),
+    (&["context_servers"], ContainerKind::Map),
+    (&["mcp_servers"], ContainerKind::Map),
+    (&["mcp_servers"], ContainerKind::List),
+    (&["mcp", "servers"], ContainerKind::Map),
+    (&["mcp", "servers"], ContainerKind::List),
+    (&["servers"], ContainerKind::Map),
+    (&["servers"], ContainerKind::List),
+    (&["mcpServers"], ContainerKind::List),
+    (&["extensions"], ContainerKind::Map),
+    (&["mcp"], ContainerKind::Map),
+    (&["MCPServers"], ContainerKind::Map),
+    (&[], ContainerKind::List),
+    (&[], ContainerKind::Map),
+    (&[], ContainerKind::Single),
 ];
 
 const TIDY: [&str; 8] = [
@@ -92,7 +92,7 @@ pub(super) fn file(rng: &mut Rng) -> File {
             names.push(name);
         }
     }
-    if kind == Kind::Single || is_tidy && way.is_empty() {
+    if kind == ContainerKind::Single || is_tidy && way.is_empty() {
         names.resize(names.len().max(1), "a"); // A root without servers is none of these shapes.
     }
     let body = |rng: &mut Rng| -> String {
@@ -100,9 +100,9 @@ pub(super) fn file(rng: &mut Rng) -> File {
         if one_line { body.replace("// why, {", "").replace(['\r', '\n'], "") } else { body.to_owned() }
     };
     let member = |rng: &mut Rng, name: &str, body: String| match kind {
-        Kind::Map => format!("{}{}:{}{body}", Value::from(name), gap(rng), rng.pick(&["", " "])),
-        Kind::List | Kind::Single if !body.starts_with('{') => body,
-        Kind::List | Kind::Single => {
+        ContainerKind::Map => format!("{}{}:{}{body}", Value::from(name), gap(rng), rng.pick(&["", " "])),
+        ContainerKind::List | ContainerKind::Single if !body.starts_with('{') => body,
+        ContainerKind::List | ContainerKind::Single => {
             let key = if !is_tidy && rng.one_in(4) { "serverName" } else { "name" };
             let rest = body[1..].trim_start();
             format!(
@@ -112,7 +112,7 @@ pub(super) fn file(rng: &mut Rng) -> File {
             )
         }
     };
-    let mut text = if kind == Kind::Single {
+    let mut text = if kind == ContainerKind::Single {
         let (name, body) = (names[0], body(rng));
         if rng.one_in(3) { body } else { member(rng, name, body) }
     } else {
@@ -122,7 +122,7 @@ pub(super) fn file(rng: &mut Rng) -> File {
             let comma = if index + 1 < names.len() || rng.one_in(4) { "," } else { "" };
             inside += &format!("{}{}{}{comma}", gap(rng), member(rng, name, body), gap(rng));
         }
-        let (open, close) = if kind == Kind::Map { ('{', '}') } else { ('[', ']') };
+        let (open, close) = if kind == ContainerKind::Map { ('{', '}') } else { ('[', ']') };
         format!("{open}{inside}{}{close}", gap(rng))
     };
     for (index, key) in way.iter().enumerate().rev() {
