@@ -1,42 +1,58 @@
 //! A link to a server, started, supervised, recovered and ended so that nothing above has to care.
 //!
-//! From the bottom: [`frame`] and [`message`] take bytes apart, [`channel`] is what a transport must do,
-//! [`stdio`] is one, [`http`] holds two more, [`peer`] holds the conversation, [`era`] opens it, [`list`] pages through tools, and
-//! [`link`] keeps it all alive.
+//! From the bottom: `frame` and `message` take bytes apart, `channel` is what a transport must do, `stdio` is one,
+//! `http` holds two more, `peer` holds the conversation, `era` opens it, `list` pages through tools, and `link` keeps it all
+//! alive.
 
 mod ask;
 mod carrier;
 mod channel;
+mod client;
 mod era;
 mod frame;
+#[cfg(feature = "http")]
 mod http;
+#[cfg(not(feature = "http"))]
+#[path = "connect/no_http.rs"]
+mod http;
+mod in_process;
+mod lines;
 mod link;
 mod list;
 mod logs;
 mod memory;
 mod message;
 mod news;
+mod notification;
 mod open;
 mod peer;
 mod plan;
 mod pool;
 mod reason;
 mod secrets;
+mod spans;
 mod status;
 mod stdio;
 mod waits;
+mod when;
 mod wire;
 
-pub use ask::{Answer, Ask, Question, Responder};
-pub use era::{Era, Greeting};
-pub use link::{Call, CallError, Link, Reply};
+pub use ask::{Answer, Question, QuestionKind, Responder};
+pub use client::{ClientInfo, ProtocolVersion, UnknownVersion};
+pub use era::{Era, Handshake};
+pub use in_process::in_process;
+pub use link::{Link, RawCall, RawCallError, RawReply, RawRequest};
 pub use list::{RawTool, ToolList};
 pub(crate) use logs::log_file;
-pub use peer::Note;
+pub use notification::{Notification, Progress};
 pub use reason::{Reason, ReasonClass};
-pub use status::{LinkState, Status};
+pub use status::{LinkState, LinkStatus};
 pub use stdio::how_to_get;
+pub use when::StartServers;
+
+kitbag_core::serialize_as_word!(Era, LinkState, QuestionKind, ReasonClass);
 
 pub(crate) use ask::Offers;
+pub(crate) use client::Greeting;
 pub(crate) use plan::{LinkContext, Plan, link_limits, log_folder, reads_alike};
 pub(crate) use pool::{Key, Lease};

@@ -10,10 +10,10 @@ mod scan;
 mod values;
 
 pub use folders::Folders;
-pub use places::{Found, host_files, project_files};
-pub use scan::{Folder, read_file, read_folder, user_folders};
-pub use values::Values;
+pub use places::{HostFile, host_files, project_files, project_folders};
+pub use scan::{FolderOwner, read_file, read_folder, user_folders};
+pub use values::ReferenceValues;
 
 pub(crate) use catalog::read_catalog;
 pub(crate) use scan::{folder_files, text_of, text_within, unread};
-pub(crate) use values::{EnvFiles, env_file, seen};
+pub(crate) use values::{EnvFiles, chosen, env_file, seen};

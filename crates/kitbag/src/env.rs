@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Variables and working folder.
+/// Environment variables and working folder, as a value. Programs are started in its working folder, so one without
+/// ([`Env::default`]) suits only servers that are not programs.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Env {
     vars: BTreeMap<String, String>,
@@ -28,6 +29,11 @@ impl Env {
     /// A variable's value.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.vars.get(name).map(String::as_str)
+    }
+
+    /// All variables, in order of name.
+    pub(crate) fn vars(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.vars.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// A variable's value unless it is blank.

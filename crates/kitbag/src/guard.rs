@@ -9,16 +9,19 @@
 mod family;
 mod launch;
 #[cfg(target_os = "linux")]
+mod linger;
+#[cfg(target_os = "linux")]
 mod run;
 mod sweep;
 
 use std::sync::OnceLock;
 
-pub use launch::{Keeping, Launcher};
-pub use sweep::sweep;
+pub use launch::{Containment, Launcher};
+pub use sweep::{LingeringDownload, lingering, sweep};
 pub(crate) use sweep::{marker, sweep_marked};
 
-/// The variable that marks every process of a server: `<pid>/<start time>/<pid namespace>/<server>/<number>`.
+/// The variable that marks every process of a server:
+/// `<pid>/<start time>/<pid namespace>/<server>/<identity>/<number>`.
 pub const MARKER: &str = "KITBAG_OWNER";
 
 /// The first argument that turns this binary into a guard, and the one for the moment before the server.

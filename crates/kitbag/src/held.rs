@@ -4,9 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use kitbag_core::catalog::Names;
-use kitbag_core::names::{Form, Naming, Table, trim};
-use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ShownName, ToolName};
+use kitbag_core::catalog::CatalogNames;
+use kitbag_core::names::{NameForm, NameTable, Naming, trim};
+use kitbag_core::{Fault, FaultKind, Limits, ServerName, ShownName, SourceLocation, ToolName};
 
 use crate::Setup;
 use crate::discover::{Folders, text_within, user_folders};
@@ -95,7 +95,7 @@ impl NamesFiles {
                     FaultKind::TooLarge => "[limits] names_file, or delete the file to give names anew",
                     _ => "restore the file, or delete it to give names anew",
                 };
-                faults.push(Fault::warning(kind, message).hint(hint).at(Place::file(file)));
+                faults.push(Fault::warning(kind, message).hint(hint).at(SourceLocation::file(file)));
                 Rows::new()
             }
         };
@@ -106,7 +106,7 @@ impl NamesFiles {
 
     /// Writes names down beside those another process wrote meanwhile; a name once written is not changed. Of one
     /// server's no more are kept than the limits say.
-    pub(crate) fn save(&self, names: &Names, limits: &Limits, place: impl Fn(&ServerName) -> Kept) {
+    pub(crate) fn save(&self, names: &CatalogNames, limits: &Limits, place: impl Fn(&ServerName) -> Kept) {
         let Ok(lock) = registry::lock(&self.folders) else { return };
         save(&lock, &self.shared, names, limits, |server| place(server) == Kept::Shared);
         if let Some(own) = &self.own {
@@ -158,13 +158,18 @@ impl HeldNames {
     }
 
     /// As the tables that tools are named by. Where a user's own and everybody's contradict, the user's own stay.
-    pub(crate) fn names(&self) -> Names {
+    pub(crate) fn names(&self) -> CatalogNames {
         let rows = |form: &str| {
             let of = |rows: &Rows| rows.get(form).cloned().unwrap_or_default();
             of(&self.own).into_iter().chain(of(&self.shared))
         };
-        let table = |form: Form| Table::from_rows(rows(form.as_str())).0;
-        let names = Names::new(table(Form::Full), table(Form::Short), table(Form::Bare), BTreeSet::new());
+        let table = |form: NameForm| NameTable::from_rows(rows(form.as_str())).0;
+        let names = CatalogNames::new(
+            table(NameForm::Full),
+            table(NameForm::Short),
+            table(NameForm::Bare),
+            BTreeSet::new(),
+        );
         let gateways = rows(GATEWAYS).filter_map(|(server, _, name)| {
             Some((ServerName::parse(&server).ok()?, ShownName::parse(&name).ok()?))
         });
@@ -205,7 +210,7 @@ fn is_too_large(file: &Path, most: usize) -> bool {
 fn save(
     lock: &registry::Lock,
     file: &Path,
-    names: &Names,
+    names: &CatalogNames,
     limits: &Limits,
     belongs: impl Fn(&ServerName) -> bool,
 ) {
@@ -215,14 +220,14 @@ fn save(
     let Ok(opened) = lock.open(file) else { return };
     let Ok(before) = read_rows(file, limits.names_file) else { return };
     let mut rows = before.clone();
-    for form in Form::ALL {
+    for form in NameForm::ALL {
         let row = |(server, tool, name): (&ServerName, &ToolName, &ShownName)| {
             (server.to_string(), tool.to_string(), name.to_string())
         };
         let ours = || names.table(form).iter().filter(|(server, ..)| belongs(server));
         let theirs = rows.remove(form.as_str()).unwrap_or_default();
         // What was written first holds; rows that contradict it are left out.
-        let (mut table, _) = Table::from_rows(theirs.into_iter().chain(ours().map(row)));
+        let (mut table, _) = NameTable::from_rows(theirs.into_iter().chain(ours().map(row)));
         let mut used: BTreeMap<&ServerName, BTreeSet<&ToolName>> = BTreeMap::new();
         for (server, tool, _) in ours() {
             used.entry(server).or_default().insert(tool);

@@ -6,8 +6,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use kitbag_core::catalog::{Part, Snapshot};
-use kitbag_core::model::Clocks;
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use kitbag_core::catalog::{ServerTools, Snapshot};
+use kitbag_core::model::Timeouts;
 use kitbag_core::shape::{AllowAll, Authorize, Shaper};
 use kitbag_core::text::Redactor;
 use kitbag_core::{Fault, FaultKind, Limits, ServerName, Severity, Stage, UserId};
@@ -17,66 +19,76 @@ use tokio_util::task::TaskTracker;
 
 use crate::Setup;
 use crate::code::Threads;
-use crate::connect::{Ask, Link, LinkContext, LinkState, Offers, Reason, Responder};
-use crate::execute::{Approver, Hook, Record, Records, Results};
-use crate::guard::{self, Keeping, Launcher};
+use crate::connect::{
+    ClientInfo, Greeting, Link, LinkContext, LinkState, Offers, ProtocolVersion, QuestionKind, Reason,
+    Responder, StartServers,
+};
+use crate::execute::{Approver, CallRecord, Hook, Records, Results};
+use crate::guard::{self, Containment, Launcher};
 use crate::held::NamesFiles;
 use crate::local::LocalTool;
 use crate::roster::{Now, Phase, Roster};
-use crate::world::World;
+use crate::world::{ServerStatus, World};
 
 mod apply;
 mod call;
 mod find;
 mod names;
 mod notes;
+#[cfg(feature = "present")]
 mod present;
 mod views;
 
 pub use apply::ApplyError;
 pub use call::absent;
 pub use find::{could_have, speaks_of};
-pub use views::{Changes, NoAgent};
+pub use views::UnknownAgent;
 
 use names::NamesKeeper;
 use notes::Mismatches;
+#[cfg(feature = "present")]
 use present::Presentations;
 use views::Views;
 
-/// How to open.
+/// Options of [`Kitbag::open_with`]: local tools, rules, hooks, who answers, limits, timeouts.
 #[derive(Clone, Default)]
-pub struct Options {
+pub struct OpenOptions {
     /// How long to wait for servers; the setup's own clock otherwise.
     pub wait: Option<Duration>,
     /// Only these servers.
     pub only: Option<Vec<ServerName>>,
-    /// Whether those that start on first need are started at once: listing all tools is such a need.
-    pub eager: bool,
+    /// When servers are started; each as its entry says otherwise.
+    pub start: StartServers,
     /// How servers are started; found out otherwise.
     pub launcher: Option<Launcher>,
-    /// Bounds and clocks; the setup's otherwise.
+    /// Limits and timeouts; the setup's otherwise.
     pub limits: Option<Limits>,
     /// Who answers what servers ask in the middle of a call; nobody otherwise, and they are refused.
     pub responder: Option<Arc<dyn Responder>>,
     /// What callers with a responder of their own can answer. Servers of the older protocol are told when they are
     /// connected what any call may be asked, and ask for nothing else; newer ones are told with each call what its
     /// responder answers. Handles that offer the same share their servers.
-    pub answers: Vec<Ask>,
-    /// Who is asked before a call that needs a person's yes; without anyone to ask such a call is refused.
+    pub answers: Vec<QuestionKind>,
+    /// Who this program says it is; Kitbag otherwise.
+    pub client: Option<ClientInfo>,
+    /// The revision of the protocol to ask servers for whose configuration names none; the newest one both sides know
+    /// otherwise.
+    pub protocol: Option<ProtocolVersion>,
+    /// Who is asked before a call that needs approval; without one such a call is refused.
     pub approver: Option<Arc<dyn Approver>>,
     /// Tools of the program itself, in the same catalog.
     pub local: Vec<LocalTool>,
     /// Rules for all tools, after those the files ask for.
     pub rules: Arc<Shaper>,
-    /// Whoever looks at calls, in order.
+    /// Hooks that see every call, in this order.
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Who may see and call what; everybody everything otherwise.
     pub permit: Option<Arc<dyn Authorize>>,
 }
 
-/// A required server that could not be had.
+/// The error of [`Kitbag::open`]: a server that is `required` is not connected.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("the required server {server} is not there: {why}")]
+#[error("the required server {server} is not connected: {why}")]
 pub struct OpenError {
     /// Which.
     pub server: ServerName,
@@ -87,8 +99,8 @@ pub struct OpenError {
     pub reason: Option<Arc<Reason>>,
 }
 
-/// The servers of one setup, opened, and everything that is done with them. Clones share it; the last one to be
-/// dropped ends its servers.
+/// The handle to all servers of one [`Setup`]: lists their tools, shows them to models, calls them. Clones share one
+/// handle; dropping the last one ends its servers.
 #[derive(Clone)]
 pub struct Kitbag(Arc<Inner>);
 
@@ -102,12 +114,13 @@ struct Inner {
     /// What is wrong with the files of names, and with local tools.
     opening_faults: Vec<Fault>,
     views: Views,
+    #[cfg(feature = "present")]
     presentations: Presentations,
     locals: BTreeMap<String, LocalTool>,
     results: Results,
     records: Records,
     mismatches: Mismatches,
-    options: Options,
+    options: OpenOptions,
     permit: Arc<dyn Authorize>,
     /// Where code of the program runs that uses this.
     threads: Threads,
@@ -122,15 +135,15 @@ struct Inner {
 impl Kitbag {
     /// Opens every server in use and waits for them as long as the setup says. Late ones join.
     pub async fn open(setup: Setup) -> Result<(Self, Vec<Fault>), OpenError> {
-        Self::open_with(setup, Options::default()).await
+        Self::open_with(setup, OpenOptions::default()).await
     }
 
-    /// The same, in a particular way.
-    pub async fn open_with(setup: Setup, options: Options) -> Result<(Self, Vec<Fault>), OpenError> {
+    /// Opens every server in use, like [`Self::open`], with options.
+    pub async fn open_with(setup: Setup, options: OpenOptions) -> Result<(Self, Vec<Fault>), OpenError> {
         let wait = options.wait.unwrap_or(options.limits.as_ref().unwrap_or(&setup.limits).wait_agent);
         let kit = Self::start(setup, options);
         kit.wait(wait).await;
-        if let Some(error) = kit.missing() {
+        if let Err(error) = kit.check_required() {
             kit.close().await;
             return Err(error);
         }
@@ -139,7 +152,10 @@ impl Kitbag {
     }
 
     /// Starts every server in use and waits for none.
-    pub fn start(setup: Setup, options: Options) -> Self {
+    ///
+    /// # Panics
+    /// Outside of a Tokio runtime, as `tokio::spawn` does.
+    pub fn start(setup: Setup, options: OpenOptions) -> Self {
         // What an earlier run left behind, if it was killed together with its guards.
         guard::sweep();
         let setup = Arc::new(setup);
@@ -163,6 +179,7 @@ impl Kitbag {
             names,
             opening_faults: held.faults.into_iter().chain(twice).collect(),
             views: Views::default(),
+            #[cfg(feature = "present")]
             presentations: Presentations::default(),
             locals,
             results,
@@ -204,6 +221,11 @@ impl Kitbag {
         self.0.wait_for(&names, at_most).await;
     }
 
+    /// The same for some servers.
+    pub async fn wait_for_servers(&self, servers: &[ServerName], at_most: Duration) {
+        self.0.wait_for(servers, at_most).await;
+    }
+
     /// The links, in order of name.
     pub fn links(&self) -> Vec<Link> {
         self.0.now().links.values().map(|opened| opened.link().clone()).collect()
@@ -215,11 +237,11 @@ impl Kitbag {
     }
 
     /// How surely the servers' processes end with us.
-    pub fn keeping(&self) -> Keeping {
-        self.0.roster.glance().world.context.launcher.keeping()
+    pub fn containment(&self) -> Containment {
+        self.0.roster.glance().world.context.launcher.containment()
     }
 
-    /// The bounds and clocks in force.
+    /// The limits and timeouts in force.
     pub fn limits(&self) -> Arc<Limits> {
         self.0.roster.glance().world.limits.clone()
     }
@@ -227,6 +249,20 @@ impl Kitbag {
     /// Tells whenever the state of a server changes, or which servers there are: [`Kitbag::status`] is then another.
     pub fn watch_status(&self) -> watch::Receiver<u64> {
         self.0.roster.watch_statuses()
+    }
+
+    /// The state of every server, now and whenever it changes. What changes while nobody looks is told once, as it is
+    /// by then. Ends when the last handle is gone.
+    pub fn statuses(&self) -> BoxStream<'static, Vec<ServerStatus>> {
+        let (mut watch, kit) = (self.watch_status(), Arc::downgrade(&self.0));
+        watch.mark_changed();
+        let next = async |(mut watch, kit): (watch::Receiver<u64>, Weak<Inner>)| {
+            watch.changed().await.ok()?;
+            watch.mark_unchanged();
+            let statuses = Self(kit.upgrade()?).status();
+            Some((statuses, (watch, kit)))
+        };
+        stream::unfold((watch, kit), next).boxed()
     }
 
     /// Every tool of every server as it is now.
@@ -240,12 +276,12 @@ impl Kitbag {
     }
 
     /// The calls made lately for whom this was opened, oldest first; their arguments cut and without secrets.
-    pub fn recent_calls(&self) -> Vec<Record> {
+    pub fn recent_calls(&self) -> Vec<CallRecord> {
         self.recent_calls_of(&self.0.user)
     }
 
-    /// The same for another user.
-    pub fn recent_calls_of(&self, user: &UserId) -> Vec<Record> {
+    /// The calls made lately for another user.
+    pub fn recent_calls_of(&self, user: &UserId) -> Vec<CallRecord> {
         self.0.records.recent(user)
     }
 
@@ -277,6 +313,16 @@ impl Kitbag {
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is
     /// left. Calls in flight may go on for a moment (the limit `drain`); new ones are refused.
     pub async fn close(&self) {
+        self.close_as(Closing::End).await;
+    }
+
+    /// The same for a program that is about to end as it should: a first start that still downloads its server may go on
+    /// for a while (the limit `start_linger`), under its guard alone, so that the next one finds it there.
+    pub async fn close_and_exit(&self) {
+        self.close_as(Closing::Exit).await;
+    }
+
+    async fn close_as(&self, closing: Closing) {
         let kit = &*self.0;
         for record in kit.records.all() {
             if let Some(link) = record.server.as_ref().and_then(|server| self.link(server)) {
@@ -287,6 +333,9 @@ impl Kitbag {
         let saving = kit.names.as_ref().and_then(NamesKeeper::save);
         let limits = self.limits();
         let ending = kit.let_go_of_all();
+        if closing == Closing::Exit {
+            ending.iter().for_each(Link::let_go);
+        }
         let links = futures_util::future::join_all(ending.iter().map(|link| link.end(limits.drain)));
         let all = async {
             links.await;
@@ -303,18 +352,20 @@ impl Kitbag {
     }
 
     /// A required server that is not connected.
-    fn missing(&self) -> Option<OpenError> {
+    /// Whether every server is connected whose entry says `required`; [`Self::open`] asks this after it waited.
+    pub fn check_required(&self) -> Result<(), OpenError> {
         let now = self.0.now();
-        now.links.values().filter(|opened| opened.server.spec().required).find_map(|opened| {
+        let missing = now.links.values().filter(|opened| opened.server.spec().required).find_map(|opened| {
             let status = opened.link().status();
             let (server, why) = (opened.link().name().clone(), status.line());
             let reason = status.error.clone().or_else(|| status.waits_for.clone());
             (!status.state.is_connected()).then_some(OpenError { server, why, reason })
-        })
+        });
+        missing.map_or(Ok(()), Err)
     }
 
     /// The clocks of one server in use.
-    pub fn clocks(&self, server: &ServerName) -> Option<Clocks> {
+    pub fn clocks(&self, server: &ServerName) -> Option<Timeouts> {
         self.0.roster.glance().world.servers.get(server).map(|server| server.plan.clocks)
     }
 
@@ -334,10 +385,10 @@ impl Inner {
     }
 
     /// The program's own tools, as a server of this name would list them.
-    fn local_part(&self, owner: &ServerName, limits: &Limits) -> Part {
+    fn local_part(&self, owner: &ServerName, limits: &Limits) -> ServerTools {
         let definitions: Vec<String> =
             self.locals.values().map(|tool| tool.definition().to_string()).collect();
-        Part::parse(owner, definitions.iter().map(String::as_str), limits)
+        ServerTools::parse(owner, definitions.iter().map(String::as_str), limits)
     }
 }
 
@@ -362,15 +413,26 @@ impl fmt::Debug for Kitbag {
 }
 
 /// What the links of a handle share at first.
-fn context(setup: &Setup, options: &Options, threads: &Threads) -> LinkContext {
+fn context(setup: &Setup, options: &OpenOptions, threads: &Threads) -> LinkContext {
     let other = setup.env().program("kitbag", setup.env().cwd());
     let limits = options.limits.as_ref().unwrap_or(&setup.limits);
     let asked = |responder: Arc<dyn Responder>| threads.run_now(limits, move || responder.answers().to_vec());
     // One that panics or hangs here does so in its calls too, and there it is told.
     let responder = options.responder.clone().map(asked).and_then(Result::ok).unwrap_or_default();
-    let answers: Vec<Ask> = options.answers.iter().copied().chain(responder).collect();
+    let answers: Vec<QuestionKind> = options.answers.iter().copied().chain(responder).collect();
     let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
-    LinkContext::new(setup.env(), &setup.folders, launcher, Offers::of(&answers))
+    let client = options.client.clone().unwrap_or_default().json();
+    let greeting = Greeting { offers: Offers::of(&answers), client, version: options.protocol };
+    LinkContext::new(setup.env(), &setup.folders, launcher, greeting)
+}
+
+/// What follows when a kit is closed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closing {
+    /// The program goes on without it.
+    End,
+    /// The program ends.
+    Exit,
 }
 
 /// Local tools by name. Of two with one name the first is registered, and the other is told.

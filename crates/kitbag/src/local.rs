@@ -4,32 +4,28 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use kitbag_core::UserId;
+#[cfg(feature = "schemars")]
 use schemars::JsonSchema;
-use serde::Serialize;
+#[cfg(feature = "schemars")]
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
+mod context;
+#[cfg(feature = "schemars")]
 mod demo;
+mod output;
 
+pub use context::ToolContext;
+#[cfg(feature = "schemars")]
 pub use demo::demo;
+pub use output::{IntoToolOutput, ToolOutput};
 
-/// Who calls a local tool.
-#[derive(Clone, Debug)]
-pub struct Caller {
-    /// For whom.
-    pub user: UserId,
-}
+/// What came of a call of a local tool, as a server would answer it.
+type Answered = Pin<Box<dyn Future<Output = Value> + Send>>;
+type Work = dyn Fn(Map<String, Value>, ToolContext) -> Answered + Send + Sync;
 
-/// What a local tool gives: its text or structured result, or why it failed.
-pub type LocalResult = Result<Value, String>;
-
-/// A result on its way.
-pub type LocalFuture = Pin<Box<dyn Future<Output = LocalResult> + Send>>;
-
-type Work = dyn Fn(Map<String, Value>, Caller) -> LocalFuture + Send + Sync;
-
-/// A tool of the program itself.
+/// A tool of the program itself: listed, filtered, checked and called like a server's. It runs on a thread of its own,
+/// so that one that blocks or panics costs its call alone.
 #[derive(Clone)]
 pub struct LocalTool {
     definition: Value,
@@ -37,10 +33,10 @@ pub struct LocalTool {
 }
 
 impl LocalTool {
-    /// A tool made of an async function; its arguments say their own schema.
+    /// A tool made of an async function; the type of its arguments gives the schema.
     ///
     /// ```
-    /// use kitbag::local::LocalTool;
+    /// use kitbag::LocalTool;
     ///
     /// #[derive(serde::Deserialize, schemars::JsonSchema)]
     /// struct Add {
@@ -51,33 +47,73 @@ impl LocalTool {
     /// let add = LocalTool::new("add", "Adds two numbers", async |add: Add, _| Ok(add.a + add.b));
     /// assert_eq!(add.name(), "add");
     /// ```
+    #[cfg(feature = "schemars")]
     pub fn new<A, R, F, W>(name: &str, description: &str, work: W) -> Self
     where
         A: DeserializeOwned + JsonSchema,
-        R: Serialize,
+        R: IntoToolOutput,
         F: Future<Output = Result<R, String>> + Send + 'static,
-        W: Fn(A, Caller) -> F + Send + Sync + 'static,
+        W: Fn(A, ToolContext) -> F + Send + Sync + 'static,
     {
         let schema = schemars::generate::SchemaSettings::draft2020_12().into_generator();
         let schema = serde_json::to_value(schema.into_root_schema_for::<A>()).unwrap_or_default();
-        Self::with_schema(name, description, schema, move |arguments, caller| {
+        Self::with_schema(name, description, schema, move |arguments, context| {
             let given = serde_json::from_value::<A>(Value::Object(arguments));
-            let begun = given.map(|arguments| work(arguments, caller));
-            Box::pin(async move {
-                let done = begun.map_err(|error| format!("the arguments do not fit: {error}"))?.await?;
-                serde_json::to_value(done).map_err(|error| error.to_string())
-            })
+            let begun = given.map(|arguments| work(arguments, context));
+            async move { begun.map_err(|error| format!("the arguments do not fit: {error}"))?.await }
         })
     }
 
-    /// A tool whose schema is written by hand.
-    pub fn with_schema(
-        name: &str,
-        description: &str,
-        schema: Value,
-        work: impl Fn(Map<String, Value>, Caller) -> LocalFuture + Send + Sync + 'static,
-    ) -> Self {
+    /// The same with state that every call gets a clone of: a handle to a database, an `Arc<Mutex<…>>`.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use kitbag::LocalTool;
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Note {
+    ///     text: String,
+    /// }
+    ///
+    /// let notes = Arc::new(Mutex::new(Vec::new()));
+    /// let note = LocalTool::with_state(notes, "note", "Keeps a note", async |notes, note: Note, _| {
+    ///     let mut notes = notes.lock().map_err(|_| "poisoned")?;
+    ///     notes.push(note.text);
+    ///     Ok(notes.len())
+    /// });
+    /// assert_eq!(note.name(), "note");
+    /// ```
+    #[cfg(feature = "schemars")]
+    pub fn with_state<S, A, R, F, W>(state: S, name: &str, description: &str, work: W) -> Self
+    where
+        S: Clone + Send + Sync + 'static,
+        A: DeserializeOwned + JsonSchema,
+        R: IntoToolOutput,
+        F: Future<Output = Result<R, String>> + Send + 'static,
+        W: Fn(S, A, ToolContext) -> F + Send + Sync + 'static,
+    {
+        Self::new(name, description, move |arguments, context| work(state.clone(), arguments, context))
+    }
+
+    /// A tool whose schema is written by hand; its arguments come as a JSON object that fits it.
+    pub fn with_schema<R, F, W>(name: &str, description: &str, schema: Value, work: W) -> Self
+    where
+        R: IntoToolOutput,
+        F: Future<Output = Result<R, String>> + Send + 'static,
+        W: Fn(Map<String, Value>, ToolContext) -> F + Send + Sync + 'static,
+    {
         let definition = json!({"name": name, "description": description, "inputSchema": schema});
+        let work = move |arguments, context| {
+            let working = work(arguments, context);
+            let answered = async move {
+                match working.await.and_then(R::into_tool_output) {
+                    Ok(output) => output.into_result(),
+                    Err(why) => json!({"content": [{"type": "text", "text": why}], "isError": true}),
+                }
+            };
+            Box::pin(answered) as Answered
+        };
         Self { definition, work: Arc::new(work) }
     }
 
@@ -91,26 +127,13 @@ impl LocalTool {
         &self.definition
     }
 
-    pub(crate) fn call(&self, arguments: Map<String, Value>, caller: Caller) -> LocalFuture {
-        (self.work)(arguments, caller)
+    pub(crate) async fn call(&self, arguments: Map<String, Value>, context: ToolContext) -> Value {
+        (self.work)(arguments, context).await
     }
 }
 
 impl std::fmt::Debug for LocalTool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("LocalTool").field(&self.name()).finish()
-    }
-}
-
-/// A result as a server would give it: text as text, anything else as structured content with its JSON beside.
-pub(crate) fn as_result(result: LocalResult) -> Value {
-    match result {
-        Ok(Value::String(text)) => json!({"content": [{"type": "text", "text": text}]}),
-        Ok(Value::Null) => json!({"content": []}),
-        Ok(value) => json!({
-            "content": [{"type": "text", "text": value.to_string()}],
-            "structuredContent": if value.is_object() { value } else { json!({"result": value}) },
-        }),
-        Err(why) => json!({"content": [{"type": "text", "text": why}], "isError": true}),
     }
 }

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use arc_swap::ArcSwap;
-use kitbag_core::catalog::{Away, Names, Part, Snapshot, Stale, Tool};
-use kitbag_core::names::Form;
-use kitbag_core::shape::Shown;
+use kitbag_core::catalog::{CatalogNames, ServerTools, Snapshot, StaleList, Tool, Unreachable};
+use kitbag_core::names::NameForm;
+use kitbag_core::shape::ViewTool;
 use kitbag_core::{Limits, ServerName};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::connect::{Lease, Link, LinkState, Status, ToolList};
+use crate::connect::{Lease, Link, LinkState, LinkStatus, ToolList};
 use crate::world::{Server, World};
 
 mod lists;
@@ -67,9 +67,9 @@ impl Opened {
     }
 
     /// How the server is, for whoever holds this.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> LinkStatus {
         let status = self.link().status();
-        if self.lease.is_released() { Status { state: LinkState::Stopped, ..status } } else { status }
+        if self.lease.is_released() { LinkStatus { state: LinkState::Stopped, ..status } } else { status }
     }
 
     /// The same in one word.
@@ -106,9 +106,9 @@ impl Opened {
 }
 
 /// How names are given while servers start.
-struct Naming {
+struct NamingState {
     /// The names that were held before any server listed.
-    held: Names,
+    held: CatalogNames,
     /// Whether some server has yet to say what it has: until then names are given as if all came at once.
     gathering: bool,
 }
@@ -117,7 +117,7 @@ struct Naming {
 pub(crate) struct Roster {
     now: ArcSwap<Now>,
     /// Taken by whoever changes it; nobody else's code and no reading or writing of files happens meanwhile.
-    writing: Mutex<Naming>,
+    writing: Mutex<NamingState>,
     told: watch::Sender<Arc<Snapshot>>,
     statuses: watch::Sender<u64>,
     /// Told when names may have been given that stay.
@@ -127,13 +127,13 @@ pub(crate) struct Roster {
 
 impl Roster {
     /// A catalog without tools that knows the names given earlier.
-    pub(crate) fn new(world: Arc<World>, held: Names, tasks: TaskTracker) -> Self {
+    pub(crate) fn new(world: Arc<World>, held: CatalogNames, tasks: TaskTracker) -> Self {
         let snapshot = Arc::new(Snapshot::new(held.clone()));
         let links = Arc::default();
         Self {
             told: watch::Sender::new(snapshot.clone()),
             now: ArcSwap::from_pointee(Now { world, links, snapshot, phase: Phase::Open }),
-            writing: Mutex::new(Naming { held, gathering: true }),
+            writing: Mutex::new(NamingState { held, gathering: true }),
             statuses: watch::Sender::new(0),
             named: Notify::new(),
             tasks,
@@ -188,7 +188,7 @@ impl Roster {
 
     /// A server was let go of: its tools cannot be called, unless another link has taken its place meanwhile.
     pub(crate) fn stopped(&self, opened: &Opened) {
-        let (server, away) = (opened.link().name(), away(&Status::new(LinkState::Stopped), None));
+        let (server, away) = (opened.link().name(), away(&LinkStatus::new(LinkState::Stopped), None));
         self.update(|now, _| {
             now.links.get(server).filter(|known| Arc::ptr_eq(&known.lease, &opened.lease))?;
             let snapshot = Arc::new(now.snapshot.with_away(server, away)?);
@@ -259,7 +259,7 @@ impl Roster {
 
     /// Whether a server's tools can be called, and whether their list is what it would give now. One that starts on
     /// first need can be called.
-    fn heed(&self, link: &Link, status: &Status) {
+    fn heed(&self, link: &Link, status: &LinkStatus) {
         let name = link.name();
         self.update_snapshot(link, |now| {
             let snapshot = &now.snapshot;
@@ -284,7 +284,7 @@ impl Roster {
         })
     }
 
-    fn update(&self, change: impl FnOnce(&Now, &mut Naming) -> Option<Now>) -> bool {
+    fn update(&self, change: impl FnOnce(&Now, &mut NamingState) -> Option<Now>) -> bool {
         let mut naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.now.load_full();
         let Some(next) = change(&now, &mut naming) else { return false };
@@ -316,14 +316,14 @@ impl Roster {
     }
 
     /// Whether a tool may get another name than it is shown by as soon as every server has said what it has.
-    pub(crate) fn may_rename(&self, shown: &Shown) -> bool {
+    pub(crate) fn may_rename(&self, shown: &ViewTool) -> bool {
         let naming = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let Tool { server, name, .. } = &shown.tool;
-        let is_held = |form: Form| naming.held.table(form).name(server, name) == Some(&shown.name);
+        let is_held = |form: NameForm| naming.held.table(form).name(server, name) == Some(&shown.name);
         let is_written_down = self.now.load().world.reserved.contains(&shown.name);
         naming.gathering
             && !is_written_down
-            && ![Form::Short, Form::Bare, Form::Full].into_iter().any(is_held)
+            && ![NameForm::Short, NameForm::Bare, NameForm::Full].into_iter().any(is_held)
     }
 
     /// What is true now, once the names in it stay.
@@ -339,11 +339,11 @@ impl Roster {
 }
 
 /// What a server lists, read within these limits.
-pub(crate) fn part_of(server: &Server, list: &ToolList, limits: &Limits) -> Part {
+pub(crate) fn part_of(server: &Server, list: &ToolList, limits: &Limits) -> ServerTools {
     let redactor = server.plan.redactor();
     let texts: Vec<Cow<'_, str>> =
         list.tools.iter().map(|tool| without_secrets(tool.raw.get(), redactor)).collect();
-    let mut part = Part::parse(&server.spec().name, texts.iter().map(|text| &**text), limits);
+    let mut part = ServerTools::parse(&server.spec().name, texts.iter().map(|text| &**text), limits);
     part.truncated.clone_from(&list.truncated);
     part.rejected.extend(list.rejected.iter().cloned());
     part.rejected_more = list.rejected_more;
@@ -352,30 +352,30 @@ pub(crate) fn part_of(server: &Server, list: &ToolList, limits: &Limits) -> Part
 }
 
 /// The same names whichever server came first.
-fn given_at_once(snapshot: Snapshot, naming: &Naming) -> Snapshot {
+fn given_at_once(snapshot: Snapshot, naming: &NamingState) -> Snapshot {
     snapshot.renamed(&naming.held).unwrap_or(snapshot)
 }
 
 /// Why the tools of a server cannot be called, if that is so. Of one that is connected and could never be listed
 /// nobody knows any.
-pub(crate) fn away(status: &Status, known: Option<&Arc<Part>>) -> Option<Away> {
+pub(crate) fn away(status: &LinkStatus, known: Option<&Arc<ServerTools>>) -> Option<Unreachable> {
     let is_unlisted = status.state == LinkState::Degraded && known.is_none();
     if status.state.is_here() && !is_unlisted {
         return None;
     }
     let (state, why, kind) = (status.state.as_str(), status.line(), status.kind_of_calls());
-    Some(Away { state, why, kind, since: seconds(status.since) })
+    Some(Unreachable { state, why, kind, since: seconds(status.since) })
 }
 
 /// Whether the list that is shown is not what its server would give now: the one before stays when listing again
 /// failed, and one that is remembered until the server has listed.
-fn stale(status: &Status, known: Option<&Stale>) -> Option<Stale> {
+fn stale(status: &LinkStatus, known: Option<&StaleList>) -> Option<StaleList> {
     let is_degraded = status.state == LinkState::Degraded;
     let why = is_degraded.then(|| status.reason().map(ToString::to_string).unwrap_or_default());
     match status.listed {
-        Some(listed) => why.map(|why| Stale { since: seconds(listed), why: Some(why) }),
-        None if why.is_some() => Some(Stale { since: known.and_then(|known| known.since), why }),
-        None => known.map(|known| Stale { why: None, ..known.clone() }),
+        Some(listed) => why.map(|why| StaleList { since: seconds(listed), why: Some(why) }),
+        None if why.is_some() => Some(StaleList { since: known.and_then(|known| known.since), why }),
+        None => known.map(|known| StaleList { why: None, ..known.clone() }),
     }
 }
 
@@ -393,9 +393,9 @@ pub(crate) struct Switch {
     /// Servers that are no longer used.
     pub(crate) gone: Vec<ServerName>,
     /// Tools of servers whose link is the same, read within other limits.
-    pub(crate) relisted: Vec<Part>,
+    pub(crate) relisted: Vec<ServerTools>,
     /// The program's own tools.
-    pub(crate) local: Part,
+    pub(crate) local: ServerTools,
 }
 
 /// A server with another link than before, or its first.
@@ -418,13 +418,13 @@ pub(crate) enum Before {
 
 impl Switch {
     /// The tools there are from now on.
-    fn snapshot(&self, now: &Now, naming: &mut Naming) -> Snapshot {
+    fn snapshot(&self, now: &Now, naming: &mut NamingState) -> Snapshot {
         let mut snapshot = Snapshot::clone(&now.snapshot);
         let is_named = now.world.local == self.world.local
             && now.world.reserved == self.world.reserved
             && now.world.limits.names == self.world.limits.names;
         if !is_named || snapshot.part(&self.world.local).is_none() {
-            let named = |names: &Names| {
+            let named = |names: &CatalogNames| {
                 let names = names.with_local(self.world.local.clone()).keeping(self.world.limits.names);
                 names.with_reserved(self.world.reserved.clone())
             };
@@ -448,7 +448,7 @@ impl Switch {
         let unknown: Vec<&New> = self.new.iter().filter(|new| snapshot.part(&new.name).is_none()).collect();
         let recalled = unknown.iter().filter_map(|new| Some(new.remembered.as_ref()?.part.clone()));
         let read = self.relisted.iter().chain([&self.local]).chain(&self.world.setup.catalog);
-        snapshot = snapshot.with_all(recalled.chain(read.cloned()).collect::<Vec<Part>>());
+        snapshot = snapshot.with_all(recalled.chain(read.cloned()).collect::<Vec<ServerTools>>());
         let gone = self.gone.iter().map(|name| (name.clone(), None));
         let status = |name: &ServerName| self.links.get(name).map(|opened| opened.link().status());
         let why = |name: &ServerName| away(&status(name)?, snapshot.part(name));
@@ -458,7 +458,7 @@ impl Switch {
             // Another link has listed nothing yet: what is shown under its name is from before.
             let since = unknown.iter().any(|other| other.name == new.name).then_some(&new.remembered);
             let since = since.and_then(Option::as_ref).and_then(|remembered| remembered.since);
-            let stale = snapshot.part(&new.name).map(|_| Stale { since, why: None });
+            let stale = snapshot.part(&new.name).map(|_| StaleList { since, why: None });
             snapshot = snapshot.with_stale(&new.name, stale).unwrap_or(snapshot);
         }
         snapshot

@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kitbag_core::catalog::Part;
-use kitbag_core::config::layers::{Layer, Layered, Merged, Server, State, merge};
+use kitbag_core::catalog::ServerTools;
+use kitbag_core::config::layers::{EntryState, Layer, Layered, Merged, MergedServer, merge};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
-use kitbag_core::model::{Piece, Resolved, ResolvedLink, input_variable};
+use kitbag_core::model::{Piece, ResolvedSpec, ResolvedTarget, input_variable};
 use kitbag_core::text::nearest;
-use kitbag_core::{Fault, FaultKind, Limits, Place, Secret, ServerSpec, Severity, UserId};
+use kitbag_core::{Fault, FaultKind, Limits, Secret, ServerSpec, Severity, SourceLocation, UserId};
 
 use crate::Env;
 use crate::discover::{
-    EnvFiles, Folder, Folders, Values, env_file, host_files, project_files, read_catalog, user_folders,
+    EnvFiles, FolderOwner, Folders, ReferenceValues, chosen, env_file, host_files, project_files,
+    project_folders, read_catalog, user_folders,
 };
-use crate::registry::{Approval, Secrets, Trust};
+use crate::registry::{SecretStore, TrustEntry, TrustStore};
 
 mod files;
 mod gather;
@@ -26,11 +27,12 @@ mod stamps;
 
 use files::{Files, Texts};
 use gather::Gathered;
+use project::ProjectFolders;
 use stamps::Stamps;
 
-/// What to look at.
+/// Options of [`Setup::discover`]: environment, files to read, other programs' files, user.
 #[derive(Clone, Debug, Default)]
-pub struct Request {
+pub struct DiscoverOptions {
     /// The environment.
     pub env: Env,
     /// Files and folders to read instead of everything else.
@@ -46,7 +48,7 @@ pub struct Request {
     pub catalog: Option<PathBuf>,
 }
 
-/// Why nothing could be looked at.
+/// The error of [`Setup::discover`]: a file, folder, program or user that was named does not exist.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// A file or folder that was named is not there.
@@ -89,7 +91,7 @@ pub struct Searched {
     pub exists: bool,
 }
 
-/// Everything known before connecting.
+/// The configuration, read and merged: which servers there are, where each value came from, what is wrong.
 #[derive(Clone)]
 pub struct Setup {
     /// Kitbag's own folders.
@@ -107,14 +109,14 @@ pub struct Setup {
     /// The bounds in force.
     pub limits: Limits,
     /// Tools that come from files instead of servers.
-    pub catalog: Vec<Part>,
+    pub catalog: Vec<ServerTools>,
     env: Env,
-    dot_env: BTreeMap<String, String>,
+    project: ProjectFolders,
     env_files: EnvFiles,
-    secrets: Secrets,
-    trust: Trust,
-    held_settings: Option<HeldSettings>,
-    request: Request,
+    secrets: SecretStore,
+    trust: TrustStore,
+    held_settings: Vec<HeldSettings>,
+    request: DiscoverOptions,
     texts: Texts,
     stamps: Stamps,
 }
@@ -123,14 +125,14 @@ pub struct Setup {
 #[derive(Clone, Debug)]
 pub struct HeldSettings {
     /// What an approval of them would be bound to.
-    pub approval: Approval,
+    pub approval: TrustEntry,
     /// The text it is about: the one that was hashed.
     pub text: String,
 }
 
 impl Setup {
     /// Looks at everything a request names, in bounded time. One broken file or entry costs only itself.
-    pub fn discover(request: &Request) -> Result<Self, SetupError> {
+    pub fn discover(request: &DiscoverOptions) -> Result<Self, SetupError> {
         Self::look(request, None)
     }
 
@@ -139,12 +141,12 @@ impl Setup {
         Self::look(&self.request, Some(self))
     }
 
-    fn look(request: &Request, before: Option<&Self>) -> Result<Self, SetupError> {
+    fn look(request: &DiscoverOptions, before: Option<&Self>) -> Result<Self, SetupError> {
         let folders = Folders::of(&request.env);
         let mut files = Files::new(before.map(|before| &before.texts));
         files.stamps.note(&folders.approvals());
         files.stamps.note(&folders.answers());
-        let loaded = Trust::load(&folders);
+        let loaded = TrustStore::load(&folders);
         let is_damaged = loaded.is_damaged();
         let trust = match before {
             Some(before) if is_damaged => before.trust.clone(),
@@ -155,7 +157,7 @@ impl Setup {
         let mut gathered = Gathered::new(&request.env, &folders, &trust, user);
         gathered.is_trust_damaged = is_damaged;
         gathered.files = files;
-        gathered.secrets = match (Secrets::load(&folders), before) {
+        gathered.secrets = match (SecretStore::load(&folders), before) {
             (secrets, Some(before)) if secrets.is_damaged() => before.secrets.clone(),
             (secrets, _) => secrets,
         };
@@ -201,12 +203,12 @@ impl Setup {
     /// keep an `Arc<ServerSpec>` of each where thousands of servers change one by one.
     pub fn from_specs<Spec: Into<Arc<ServerSpec>>>(env: Env, specs: Vec<Spec>) -> Self {
         let specs = specs.into_iter().map(Into::into).collect();
-        let request = Request { env, specs: Some(specs), ..Request::default() };
+        let request = DiscoverOptions { env, specs: Some(specs), ..DiscoverOptions::default() };
         let folders = Folders::of(&request.env);
-        let trust = Trust::load(&folders);
+        let trust = TrustStore::load(&folders);
         let mut gathered = Gathered::new(&request.env, &folders, &trust, UserId::local());
         gathered.files.stamps.note(&folders.answers());
-        gathered.secrets = Secrets::load(&folders);
+        gathered.secrets = SecretStore::load(&folders);
         gathered.described(&request)
     }
 
@@ -229,17 +231,17 @@ impl Setup {
     }
 
     /// What an approval of this server is bound to.
-    pub fn approval(&self, spec: &ServerSpec) -> Approval {
+    pub fn approval(&self, spec: &ServerSpec) -> TrustEntry {
         self.with_values(spec, &Layer::Project, |values| project::approval(spec, values))
     }
 
-    /// The working folder's `kitbag.toml`, while it waits for approval.
-    pub fn held_settings(&self) -> Option<&HeldSettings> {
-        self.held_settings.as_ref()
+    /// The project's `kitbag.toml` files that wait for approval, from the root of the repository on.
+    pub fn held_settings(&self) -> impl Iterator<Item = &HeldSettings> {
+        self.held_settings.iter()
     }
 
     /// The approvals given so far.
-    pub fn trust(&self) -> &Trust {
+    pub fn trust(&self) -> &TrustStore {
         &self.trust
     }
 
@@ -249,27 +251,36 @@ impl Setup {
     }
 
     /// What was asked for.
-    pub fn request(&self) -> &Request {
+    pub fn request(&self) -> &DiscoverOptions {
         &self.request
     }
 
     /// Gives a server's references their values.
-    pub fn resolve(&self, server: &ServerSpec, layer: &Layer) -> Result<Resolved, Vec<Fault>> {
-        self.with_values(server, layer, |values| server.resolve(values))
+    pub fn resolve(&self, server: &ServerSpec, layer: &Layer) -> Result<ResolvedSpec, Vec<Fault>> {
+        let mut resolved = self.with_values(server, layer, |values| server.resolve(values))?;
+        // A server of the project runs where its file lies, from whichever folder below it was asked for.
+        let (workspace, _) = self.project.given_to(&server.origin.place.file, layer, &self.env);
+        if let ResolvedTarget::Stdio { cwd, .. } = &mut resolved.link
+            && workspace != self.env.cwd()
+        {
+            let folder = self.env.path(cwd.as_deref().unwrap_or_default(), workspace);
+            *cwd = folder.to_str().map(str::to_owned);
+        }
+        Ok(resolved)
     }
 
     /// The variables a server gets from its file of variables, as they were read.
     pub fn env_file(&self, server: &ServerSpec, layer: &Layer) -> Vec<(String, Secret)> {
         let resolved = self.resolve(server, layer);
         match resolved.map(|resolved| resolved.link) {
-            Ok(ResolvedLink::Stdio { file_env, .. }) => file_env,
+            Ok(ResolvedTarget::Stdio { file_env, .. }) => file_env,
             _ => Vec::new(),
         }
     }
 
     /// Whether a server is its user's alone: it stands in the user's own file, gets an answer the user gave, or says
     /// so itself.
-    pub(crate) fn is_own(&self, row: &Server, spec: &ServerSpec) -> bool {
+    pub(crate) fn is_own(&self, row: &MergedServer, spec: &ServerSpec) -> bool {
         row.user.is_some() || spec.per_user || self.has_answers(spec)
     }
 
@@ -289,7 +300,7 @@ impl Setup {
     pub(crate) fn same_values(&self, other: &Self) -> bool {
         self.user == other.user
             && self.env == other.env
-            && self.dot_env == other.dot_env
+            && self.project == other.project
             && self.env_files == other.env_files
             && self.secrets.same_for(&self.user, &other.secrets)
     }
@@ -299,18 +310,25 @@ impl Setup {
         self.stamps.are_stale()
     }
 
-    fn with_values<T>(&self, server: &ServerSpec, layer: &Layer, work: impl FnOnce(&Values<'_>) -> T) -> T {
-        let none = BTreeMap::new();
-        let dot_env = if *layer == Layer::Project { &self.dot_env } else { &none };
-        let inputs = |id: &str| self.secrets.get(&self.user, server, id);
+    fn with_values<T>(
+        &self,
+        server: &ServerSpec,
+        layer: &Layer,
+        work: impl FnOnce(&ReferenceValues<'_>) -> T,
+    ) -> T {
+        let inputs = |id: &str| {
+            self.secrets.get(&self.user, server, id).or_else(|| chosen(server, id).map(Secret::new))
+        };
         let file = &server.origin.place.file;
-        work(&Values { env: &self.env, dot_env, inputs: &inputs, file, env_files: &self.env_files })
+        let (workspace, dot_env) = self.project.given_to(file, layer, &self.env);
+        let env_files = &self.env_files;
+        work(&ReferenceValues { env: &self.env, workspace, dot_env, inputs: &inputs, file, env_files })
     }
 
     /// Takes over answers that were given meanwhile.
     pub fn reload_secrets(&mut self) {
         self.stamps.renew(&self.folders.answers());
-        self.secrets = Secrets::load(&self.folders);
+        self.secrets = SecretStore::load(&self.folders);
     }
 
     /// Every fault: of files first, then of servers.
@@ -332,20 +350,24 @@ impl std::fmt::Debug for Setup {
     }
 }
 
-/// The programs asked for; `all` means every one.
-fn known_hosts(asked: &[String]) -> Result<BTreeSet<String>, SetupError> {
-    check_hosts(asked)?;
-    Ok(asked.iter().cloned().collect())
-}
-
-/// Whether every one of these is the id of a program, or `all`.
-pub fn check_hosts(asked: &[String]) -> Result<(), SetupError> {
-    let ids = || ALL_DIALECTS.iter().filter(|dialect| !dialect.files.is_empty()).map(|dialect| dialect.id);
-    let is_known = |name: &str| name == "all" || ids().any(|id| id == name);
-    let Some(name) = asked.iter().find(|name| !is_known(name)) else { return Ok(()) };
-    let hint = match nearest(name, ids()) {
-        Some(near) => format!("did you mean {near}?"),
-        None => format!("one of {}, all", ids().collect::<Vec<_>>().join(", ")),
-    };
-    Err(SetupError::UnknownHost { name: name.clone(), hint })
+/// The ids of the programs these words mean, in any case and by their common names; `all` stays.
+pub fn known_hosts(asked: &[String]) -> Result<BTreeSet<String>, SetupError> {
+    let hosts = || ALL_DIALECTS.iter().filter(|dialect| !dialect.files.is_empty());
+    let ids = || hosts().map(|dialect| dialect.id);
+    let mut known = BTreeSet::new();
+    for word in asked {
+        let meant = Dialect::by_word(word).into_iter().filter(|meant| hosts().any(|host| host == *meant));
+        let mut meant = meant.map(|dialect| dialect.id).peekable();
+        if word.eq_ignore_ascii_case("all") {
+            known.insert("all".to_owned());
+        } else if meant.peek().is_none() {
+            let hint = match nearest(word, ids()) {
+                Some(near) => format!("did you mean {near}?"),
+                None => format!("one of {}, all", ids().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(SetupError::UnknownHost { name: word.clone(), hint });
+        }
+        known.extend(meant.map(str::to_owned));
+    }
+    Ok(known)
 }

@@ -7,15 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kitbag_core::config::layers::{Layer, Server as Row, State};
+use kitbag_core::config::layers::{EntryState, Layer, MergedServer as Row};
 use kitbag_core::config::settings::Settings;
-use kitbag_core::model::{AgentRules, Clocks, Mode};
-use kitbag_core::names::Form;
+use kitbag_core::model::{AgentRules, Mode, Timeouts};
+use kitbag_core::names::NameForm;
 use kitbag_core::shape::{Shaper, Shapers, shaper};
 use kitbag_core::{Fault, Limits, ServerName, ServerSpec, ShownName, Transport, UserId};
 
 use crate::Setup;
-use crate::connect::{self, Key, LinkContext, LinkState, Plan, Reason, Status, link_limits, log_folder};
+use crate::connect::{
+    self, Key, LinkContext, LinkState, LinkStatus, Plan, Reason, StartServers, link_limits, log_folder,
+};
 
 mod in_order;
 mod policy;
@@ -23,7 +25,7 @@ mod policy;
 pub(crate) use in_order::InOrder;
 pub(crate) use policy::{Permits, Policy, Within};
 
-/// How one server is.
+/// The state of one server: its connection, its tool list, what is odd about it.
 #[derive(Clone, Debug)]
 pub struct ServerStatus {
     /// Its name.
@@ -31,7 +33,7 @@ pub struct ServerStatus {
     /// How it is spoken to.
     pub transport: Option<Transport>,
     /// How its link is.
-    pub status: Status,
+    pub status: LinkStatus,
     /// Definitions of its list that cannot be used as tools.
     pub left_out: usize,
     /// What is worth knowing about its list and its tools.
@@ -67,8 +69,8 @@ pub(crate) struct Makings<'a> {
     pub(crate) limits: Option<&'a Limits>,
     /// Only these servers.
     pub(crate) only: Option<&'a [ServerName]>,
-    /// Whether servers that start on first need are started at once.
-    pub(crate) eager: bool,
+    /// When servers are started.
+    pub(crate) start: StartServers,
 }
 
 /// Everything that is configured, at one moment.
@@ -88,7 +90,7 @@ pub(crate) struct World {
     /// Who is kept from what.
     pub(crate) policy: Policy,
     /// Which form of name tools have, unless a rule says otherwise.
-    pub(crate) form: Form,
+    pub(crate) form: NameForm,
     /// How tools are shown, unless a rule says otherwise.
     pub(crate) mode: Mode,
     /// Under which name local tools stand in the catalog: one that no server has.
@@ -110,7 +112,7 @@ impl World {
             servers: BTreeMap::new(),
             others: Vec::new(),
             policy: Policy::default(),
-            form: Form::Full,
+            form: NameForm::Full,
             mode: Mode::default(),
             local: ServerName::local(),
             reserved: BTreeSet::new(),
@@ -135,7 +137,9 @@ impl World {
         // In order of name, as a rule: a map is made of that faster than by inserting.
         let mut servers: Vec<(ServerName, Arc<Server>)> = Vec::with_capacity(before.servers.len());
         let mut known = InOrder::new(&before.servers);
-        for row in setup.merged.servers.iter().filter(|row| row.state == State::Used && setup.switched_on) {
+        for row in
+            setup.merged.servers.iter().filter(|row| row.state == EntryState::Used && setup.switched_on)
+        {
             let Some(spec) = &row.spec else { continue };
             if makings.only.is_some_and(|only| !only.contains(&spec.name)) {
                 continue;
@@ -160,7 +164,7 @@ impl World {
             version: before.version + 1,
             others: others(&setup),
             policy: Policy::of(&setup, &servers),
-            form: last(&setup, |settings| settings.names).unwrap_or(Form::Full),
+            form: last(&setup, |settings| settings.names).unwrap_or(NameForm::Full),
             mode: last(&setup, |settings| settings.mode).unwrap_or_default(),
             local: local_owner(&setup),
             reserved: reserved(&servers),
@@ -214,11 +218,11 @@ impl Shapers for World {
 impl Server {
     fn compile(plan: Plan, row: &Row, limits: &Limits, context: &LinkContext, makings: &Makings<'_>) -> Self {
         let (shaper, mut faults) = shaper(&plan.spec);
-        faults.extend(Clocks::faults(&plan.spec, limits));
+        faults.extend(Timeouts::faults(&plan.spec, limits));
         Self {
             key: Key::of(&plan, context),
             shaper,
-            lazy: plan.spec.lazy && !makings.eager,
+            lazy: makings.start.waits(plan.spec.lazy),
             user: row.user.clone(),
             layer: row.layer.clone(),
             faults,
@@ -238,7 +242,10 @@ impl Server {
 fn plan(setup: &Setup, row: &Row, spec: &Arc<ServerSpec>, [limits, link_limits]: [&Arc<Limits>; 2]) -> Plan {
     let owner = setup.is_own(row, spec).then(|| setup.user.clone());
     let resolved = setup.resolve(spec, &row.layer);
-    Plan { owner, ..Plan::new(spec, resolved, setup.env(), limits, link_limits) }
+    let plan = Plan { owner, ..Plan::new(spec, resolved, setup.env(), limits, link_limits) };
+    // A file of the working folder may be anybody's, also one that was approved.
+    let is_the_persons = row.user.is_some() || setup.user == UserId::local() && row.layer != Layer::Project;
+    if is_the_persons { plan.of_the_person() } else { plan }
 }
 
 /// The log file of a server, as the user of a setup has it.
@@ -268,22 +275,22 @@ fn local_owner(setup: &Setup) -> ServerName {
 
 /// Servers that are known but not used.
 fn others(setup: &Setup) -> Vec<ServerStatus> {
-    let state = |state: State| match state {
-        State::Disabled => Some(LinkState::Disabled),
-        State::Held => Some(LinkState::Held),
-        State::Broken => Some(LinkState::Failed),
+    let state = |state: EntryState| match state {
+        EntryState::Disabled => Some(LinkState::Disabled),
+        EntryState::Held => Some(LinkState::Held),
+        EntryState::Broken => Some(LinkState::Failed),
         _ => None,
     };
     let row = |row: &Row| {
-        let mut status = Status::new(
+        let mut status = LinkStatus::new(
             state(row.state)
-                .filter(|_| !matches!(row.layer, Layer::Host(_)) || row.state == State::Disabled)?,
+                .filter(|_| !matches!(row.layer, Layer::Host(_)) || row.state == EntryState::Disabled)?,
         );
         status.error = row
             .faults
             .iter()
             .max_by_key(|fault| fault.severity)
-            .filter(|_| row.state == State::Broken)
+            .filter(|_| row.state == EntryState::Broken)
             .map(|fault| Arc::new(Reason::of_config([fault])));
         Some(ServerStatus {
             name: row.name.clone(),

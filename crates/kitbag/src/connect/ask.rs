@@ -1,12 +1,11 @@
 //! What a server may ask of whoever called it, in the middle of a call: a model's words, a person's input,
 //! the folders it may look at. Refused unless somebody is there to answer.
 
-use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use kitbag_core::{ServerName, UserId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -14,9 +13,9 @@ use serde_json::value::RawValue;
 #[cfg(test)]
 mod tests;
 
-/// What is asked for.
+/// The kind of a server's [`Question`]: sampling, elicitation or roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Ask {
+pub enum QuestionKind {
     /// Words of a model (`sampling/createMessage`).
     Sampling,
     /// Input of a person (`elicitation/create`).
@@ -25,7 +24,7 @@ pub enum Ask {
     Roots,
 }
 
-impl Ask {
+impl QuestionKind {
     pub(crate) fn of(method: &str) -> Option<Self> {
         match method {
             "sampling/createMessage" => Some(Self::Sampling),
@@ -45,7 +44,7 @@ impl Ask {
     }
 }
 
-/// A question of a server.
+/// A request that a server makes of its client during a call.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Who asks.
@@ -55,22 +54,42 @@ pub struct Question {
     /// In which call, by the server's own name of the tool; none when several of the same caller are in flight
     /// and the server does not say.
     pub tool: Option<String>,
-    /// For what.
-    pub ask: Ask,
+    /// What it asks for.
+    pub kind: QuestionKind,
     /// With what, as received.
     pub params: Box<RawValue>,
 }
 
-/// An answer on its way: a result as the protocol has it for this question, or why there is none.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Box<RawValue>, String>> + Send + 'a>>;
+/// The answer to a question: a result as the protocol has it, or why there is none.
+pub type Answer = Result<Box<RawValue>, String>;
 
-/// Answers for whoever made a call.
+/// Answers what servers ask during a call: sampling, elicitation, roots. See [`crate::OpenOptions::responder`] and
+/// [`crate::CallOptions::responder`].
+///
+/// ```
+/// use kitbag::{Answer, BoxFuture, Question, QuestionKind, Responder};
+/// use serde_json::value::to_raw_value;
+///
+/// /// Declines every form.
+/// struct Decline;
+///
+/// impl Responder for Decline {
+///     fn answers(&self) -> &[QuestionKind] {
+///         &[QuestionKind::Elicitation]
+///     }
+///
+///     fn answer(&self, _question: Question) -> BoxFuture<'_, Answer> {
+///         let answer = serde_json::json!({"action": "decline"});
+///         Box::pin(async move { to_raw_value(&answer).map_err(|error| error.to_string()) })
+///     }
+/// }
+/// ```
 pub trait Responder: Send + Sync + 'static {
     /// What it answers at all. Servers are told, and ask for nothing else.
-    fn answers(&self) -> &[Ask];
+    fn answers(&self) -> &[QuestionKind];
 
     /// Answers one question. The call waits for it, up to its total clock.
-    fn answer(&self, question: Question) -> Answer<'_>;
+    fn answer(&self, question: Question) -> BoxFuture<'_, Answer>;
 
     /// Tells responders apart; one that only hands on to another is that other.
     #[doc(hidden)]
@@ -89,19 +108,19 @@ pub(crate) struct Offers {
 
 impl Offers {
     /// These and no others.
-    pub(crate) fn of(asks: &[Ask]) -> Self {
+    pub(crate) fn of(asks: &[QuestionKind]) -> Self {
         Self {
-            sampling: asks.contains(&Ask::Sampling),
-            elicitation: asks.contains(&Ask::Elicitation),
-            roots: asks.contains(&Ask::Roots),
+            sampling: asks.contains(&QuestionKind::Sampling),
+            elicitation: asks.contains(&QuestionKind::Elicitation),
+            roots: asks.contains(&QuestionKind::Roots),
         }
     }
 
-    fn has(self, ask: Ask) -> bool {
+    fn has(self, ask: QuestionKind) -> bool {
         match ask {
-            Ask::Sampling => self.sampling,
-            Ask::Elicitation => self.elicitation,
-            Ask::Roots => self.roots,
+            QuestionKind::Sampling => self.sampling,
+            QuestionKind::Elicitation => self.elicitation,
+            QuestionKind::Roots => self.roots,
         }
     }
 
@@ -150,7 +169,7 @@ impl Asked {
         self.offers
     }
 
-    pub(crate) fn answers(&self, ask: Ask) -> bool {
+    pub(crate) fn answers(&self, ask: QuestionKind) -> bool {
         self.offers.has(ask)
     }
 
@@ -162,18 +181,18 @@ impl Asked {
 
 /// Puts a question to whoever answers; the answer in the protocol's words, or why there is none.
 pub(crate) async fn put(asked: &Asked, question: Question) -> Result<Box<RawValue>, String> {
-    let ask = question.ask;
+    let ask = question.kind;
     if !asked.answers(ask) {
         return Err(format!("{} is not offered", ask.as_str()));
     }
     // A link is for a person to open in a browser; anything but the web's own kind would be a trap.
-    if ask == Ask::Elicitation && !leads_to_the_web(&question.params) {
+    if ask == QuestionKind::Elicitation && !leads_to_the_web(&question.params) {
         return Err("only http and https links are passed on".to_owned());
     }
     // Others' code: one that panics has no answer, and the call goes on.
     let answer = AssertUnwindSafe(async { asked.responder.answer(question).await }).catch_unwind().await;
     match answer.unwrap_or_else(|_| Err("whoever answers panicked".to_owned())) {
-        Err(_) if ask == Ask::Elicitation => {
+        Err(_) if ask == QuestionKind::Elicitation => {
             RawValue::from_string(r#"{"action":"decline"}"#.to_owned()).map_err(|error| error.to_string())
         }
         answer => answer,
@@ -223,12 +242,12 @@ pub(crate) async fn answer_all(result: &RawValue, asked: &Asked) -> Result<Respo
         .map_err(|_| "asks for input in a way that cannot be read".to_owned())?;
     let mut responses = Vec::new();
     for (key, request) in &required.input_requests {
-        let Some(ask) = Ask::of(&request.method) else {
+        let Some(ask) = QuestionKind::of(&request.method) else {
             return Err(format!("asks for {}, which nobody here can give", request.method));
         };
         let params = request.params.unwrap_or(RawValue::NULL).to_owned();
         let (server, user) = (asked.server.clone(), asked.user.clone());
-        let question = Question { server, user, tool: Some(asked.tool.clone()), ask, params };
+        let question = Question { server, user, tool: Some(asked.tool.clone()), kind: ask, params };
         let answer = put(asked, question)
             .await
             .map_err(|why| format!("asks for {}, which was refused: {why}", ask.as_str()))?;

@@ -9,6 +9,8 @@ use super::list::ToolList;
 pub(crate) enum Carrier {
     /// The pipes of a program.
     Pipe,
+    /// A server inside this program.
+    Memory,
     /// Requests to an address.
     Http(Streamable),
     /// A stream of events from an address, which is given as it may be shown.
@@ -20,6 +22,7 @@ impl Carrier {
     pub(crate) fn as_str(&self) -> &'static str {
         match self {
             Self::Pipe => "stdio",
+            Self::Memory => "in_process",
             Self::Http(_) => "http",
             Self::Sse(_) => "sse",
         }
@@ -30,7 +33,7 @@ impl Carrier {
         match self {
             Self::Http(http) => Some(http.address()),
             Self::Sse(shown) => Some(shown),
-            Self::Pipe => None,
+            Self::Pipe | Self::Memory => None,
         }
     }
 
@@ -39,7 +42,7 @@ impl Carrier {
         match self {
             Self::Http(http) => http.has_session(),
             Self::Sse(_) => true,
-            Self::Pipe => false,
+            Self::Pipe | Self::Memory => false,
         }
     }
 

@@ -11,9 +11,9 @@ use super::wire::Line;
 /// A line on its way out.
 #[derive(Debug)]
 pub(crate) struct Outgoing {
-    /// The request it is, if it is one.
+    /// The request it is, if it is one that somebody waits for.
     pub(crate) id: Option<u64>,
-    /// Its bytes.
+    /// Its bytes, and what they are.
     pub(crate) line: Line,
 }
 
@@ -90,7 +90,7 @@ pub(crate) trait Sink: Send + 'static {
 }
 
 /// The receiving half.
-pub(crate) trait Source: Send + 'static {
+pub(crate) trait LineSource: Send + 'static {
     /// The next thing received; cancel-safe.
     fn next(&mut self) -> impl Future<Output = Incoming<'_>> + Send;
 }

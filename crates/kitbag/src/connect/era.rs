@@ -1,14 +1,13 @@
 //! Which protocol a server speaks: the one with a handshake (2024-11-05 to 2025-11-25) or the one without
 //! (2026-07-28).
 
-use kitbag_core::ServerSpec;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::ask::Offers;
-use super::peer::{Clocks, Peer, RequestError, Voice};
+use super::client::{Greeting, ProtocolVersion};
+use super::peer::{Clocks, Peer, RequestContext, RequestError};
 use super::reason::{Reason, ReasonClass};
-use super::wire::{CLIENT_INFO, Param, Speech};
+use super::wire::{Param, Speech};
 
 /// The version without a handshake.
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -35,12 +34,6 @@ impl Era {
         }
     }
 
-    /// The one a server's file asks for.
-    pub(crate) fn configured(spec: &ServerSpec) -> Option<Self> {
-        let keys = ["protocolEra", "versionNegotiation", "protocol", "era"];
-        keys.iter().find_map(|key| Self::parse(spec.extra.0.get(*key)?.as_str()?))
-    }
-
     /// By its word; configuration keys say it in several ways.
     pub fn parse(word: &str) -> Option<Self> {
         match word {
@@ -56,7 +49,7 @@ impl Era {
 /// What a server said about itself, as far as anybody needs it: its own name and its instructions, which may be as long
 /// as a message, are not kept.
 #[derive(Clone, Debug)]
-pub struct Greeting {
+pub struct Handshake {
     /// Whether requests carry their version.
     pub era: Era,
     /// The version spoken.
@@ -99,9 +92,13 @@ struct Initialized<'a> {
 }
 
 /// Asks a server what it speaks, the modern way.
-pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Result<Greeting, OpeningError> {
-    let speech = Speech { era: Era::Modern, offers };
-    let ask = || peer.request("server/discover", &[], speech, clocks, Voice::default());
+pub(crate) async fn discover(
+    peer: &Peer,
+    greeting: &Greeting,
+    clocks: Clocks,
+) -> Result<Handshake, OpeningError> {
+    let speech = Speech { era: Era::Modern, offers: greeting.offers };
+    let ask = || peer.request("server/discover", &[], speech, clocks, RequestContext::default());
     let answer = match ask().await {
         // It refuses our version and names it as one it speaks: the protocol says to choose from its list.
         Err(RequestError::Remote { code: -32022, raw, .. })
@@ -123,7 +120,7 @@ pub(crate) async fn discover(peer: &Peer, offers: Offers, clocks: Clocks) -> Res
     if !theirs.iter().any(|version| version == MODERN) {
         return Err(unsupported(&theirs));
     }
-    Ok(Greeting {
+    Ok(Handshake {
         era: Era::Modern,
         version: MODERN.to_owned(),
         has_tools: found.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
@@ -164,21 +161,23 @@ fn bare(version: &RawValue) -> String {
 /// Shakes hands.
 pub(crate) async fn initialize(
     peer: &Peer,
-    offers: Offers,
+    greeting: &Greeting,
     clocks: Clocks,
-) -> Result<Greeting, OpeningError> {
-    let version = format!("{LEGACY:?}");
+) -> Result<Handshake, OpeningError> {
+    let version = greeting.version.filter(|version| version.era() == Era::Legacy);
+    let version = version.unwrap_or(ProtocolVersion::V2025_11_25).as_str();
     let params = [
-        ("protocolVersion", Param::Json(&version)),
-        ("capabilities", Param::Json(offers.json())),
-        ("clientInfo", Param::Json(CLIENT_INFO)),
+        ("protocolVersion", Param::Text(version)),
+        ("capabilities", Param::Json(greeting.offers.json())),
+        ("clientInfo", Param::Json(&greeting.client)),
     ];
-    let raw = peer.request("initialize", &params, Era::Legacy, clocks, Voice::default()).await.map_err(
-        |error| match error {
+    let raw = peer
+        .request("initialize", &params, Era::Legacy, clocks, RequestContext::default())
+        .await
+        .map_err(|error| match error {
             RequestError::Remote { code: -32022, .. } => OpeningError::OtherEra,
             error => OpeningError::Request(error),
-        },
-    )?;
+        })?;
     let answer: Initialized<'_> = serde_json::from_str(raw.get()).map_err(|_| {
         OpeningError::Request(RequestError::BadAnswer("the result of initialize cannot be read".into()))
     })?;
@@ -188,7 +187,7 @@ pub(crate) async fn initialize(
         return Err(OpeningError::Refused(other_version(&format!("it speaks {version:?}"))));
     }
     peer.notify("notifications/initialized", "{}");
-    Ok(Greeting {
+    Ok(Handshake {
         era: Era::Legacy,
         version,
         has_tools: answer.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),

@@ -11,31 +11,28 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::channel::Closed;
-use super::era::Era;
 use super::list::ToolList;
-use super::open::{OpenError, Opener, Session, Tries};
-use super::peer::Note;
+use super::notification::Notification;
+use super::open::{Session, Tries};
 use super::plan::{LinkContext, Plan};
 use super::reason::Reason;
-use super::status::{LinkState, Status};
-use super::waits::backoff;
-use super::wire::Param;
+use super::status::{LinkState, LinkStatus};
+use super::stdio::latest_line;
 
 mod call;
 mod listing;
 mod pace;
 mod retry;
+mod supervise;
 
-pub use call::{Call, CallError, Reply};
-use listing::{Listed, Matter, another_try, refresh};
-use pace::{Pace, too_old};
-use retry::{pause, retry_after};
+pub use call::{RawCall, RawCallError, RawReply, RawRequest};
+use listing::ListProblem;
+use supervise::{Setback, supervise};
 
 struct Inner {
     plan: Plan,
     context: Arc<LinkContext>,
-    status: watch::Sender<Status>,
+    status: watch::Sender<LinkStatus>,
     /// What the status says of being here, for whoever looks at thousands of links: no lock, no other memory.
     is_here: AtomicBool,
     session: watch::Sender<Option<Arc<Session>>>,
@@ -45,7 +42,7 @@ struct Inner {
     last_good: AtomicU64,
     tools: watch::Sender<Option<Arc<ToolList>>>,
     /// What was last wrong with the list of tools: told once, not at every refresh.
-    matter: Mutex<Option<Matter>>,
+    problem: Mutex<Option<ListProblem>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
     /// Told when one that gave up shall try again.
@@ -65,18 +62,18 @@ impl Link {
     /// Takes a server over; it is started on first need.
     pub(crate) fn start(plan: Plan, context: &Arc<LinkContext>) -> Self {
         let state = LinkState::Idle;
-        let keeping = context.launcher.keeping().as_str();
+        let keeping = context.launcher.containment().as_str();
         let concurrency = plan.concurrency;
         let inner = Arc::new(Inner {
             plan,
             context: context.clone(),
-            status: watch::Sender::new(Status { keeping, ..Status::new(state) }),
+            status: watch::Sender::new(LinkStatus { keeping, ..LinkStatus::new(state) }),
             is_here: AtomicBool::new(state.is_here()),
             session: watch::Sender::new(None),
             born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
             tools: watch::Sender::new(None),
-            matter: Mutex::default(),
+            problem: Mutex::default(),
             wanted: watch::Sender::new(false),
             gate: Semaphore::new(concurrency),
             revived: Notify::new(),
@@ -95,7 +92,7 @@ impl Link {
     }
 
     /// How it is.
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> LinkStatus {
         let mut status = self.0.status.borrow().clone();
         let good = Duration::from_micros(self.0.last_good.load(Ordering::Relaxed));
         status.last_good = (!good.is_zero()).then(|| self.0.born.1 + good);
@@ -105,6 +102,11 @@ impl Link {
             .borrow()
             .as_ref()
             .map_or(status.noise, |session| session.noise.count.load(Ordering::Relaxed));
+        if !status.state.is_connected() {
+            status.downloading = status.state == LinkState::Starting && self.0.tries.may_download();
+            let lines = self.0.tries.tail().map(|tail| tail.last(10)).unwrap_or_default();
+            status.stderr = latest_line(&lines);
+        }
         status
     }
 
@@ -140,7 +142,7 @@ impl Link {
     }
 
     /// Tells when its state changes.
-    pub(crate) fn watch_status(&self) -> watch::Receiver<Status> {
+    pub(crate) fn watch_status(&self) -> watch::Receiver<LinkStatus> {
         self.0.status.subscribe()
     }
 
@@ -156,17 +158,25 @@ impl Link {
     pub async fn settled(&self) {
         self.want();
         let mut status = self.0.status.subscribe();
-        let _ = status.wait_for(Status::is_settled).await;
+        let _ = status.wait_for(LinkStatus::is_settled).await;
     }
 
     /// A mailbox for the notes of a call, as large as the limits allow; what finds no room in it is dropped.
-    pub fn mailbox(&self) -> (mpsc::Sender<Note>, mpsc::Receiver<Note>) {
+    pub fn mailbox(&self) -> (mpsc::Sender<Notification>, mpsc::Receiver<Notification>) {
         mpsc::channel(self.0.plan.limits.notes)
     }
 
     /// Calls in flight.
     pub fn in_flight(&self) -> usize {
         self.0.session.borrow().as_ref().map_or(0, |session| session.peer.in_flight())
+    }
+
+    /// Lets a first download go on for a while when the link is ended, under its guard alone. Only a program that is
+    /// about to end as it should may do this.
+    pub(crate) fn let_go(&self) {
+        if self.state() == LinkState::Starting {
+            self.0.tries.let_go();
+        }
     }
 
     /// Ends the server and everything it started.
@@ -262,7 +272,7 @@ impl Link {
         let live = |session: &Option<Arc<Session>>| {
             session.as_ref().is_some_and(|session| !session.peer.is_closed())
         };
-        let hopeless = |status: &Status| matches!(status.state, LinkState::Failed | LinkState::Stopped);
+        let hopeless = |status: &LinkStatus| matches!(status.state, LinkState::Failed | LinkState::Stopped);
         tokio::select! {
             biased;
             found = sessions.wait_for(live) => found.ok().and_then(|found| found.clone()).ok_or_else(|| self.why_away()),
@@ -283,7 +293,7 @@ impl Link {
     fn why_away(&self) -> Away {
         let status = self.0.status.borrow();
         let reason = status.error.as_ref().or(status.waits_for.as_ref()).cloned();
-        Away { kind: status.kind_of_calls(), message: format!("is {}", status.line()), reason }
+        Away { kind: status.kind_of_calls(), message: status.line(), reason }
     }
 }
 
@@ -332,181 +342,8 @@ impl Inner {
     }
 
     /// The one place where a link gets another state.
-    fn enter(&self, status: &mut Status, state: LinkState) {
+    fn enter(&self, status: &mut LinkStatus, state: LinkState) {
         status.state = state;
         self.is_here.store(state.is_here(), Ordering::Release);
-    }
-}
-
-/// Starts the server, watches it, and starts it again when it ends, ever more slowly if it ends at once.
-async fn supervise(inner: Arc<Inner>) {
-    let mut wanted = inner.wanted.subscribe();
-    tokio::select! {
-        () = inner.stop.cancelled() => return inner.state(LinkState::Stopped, None),
-        _ = wanted.wait_for(|wanted| *wanted) => {}
-    }
-    inner.state(LinkState::Starting, None);
-    let (mut failures, mut in_vain) = (0_u32, 0_u32);
-    loop {
-        let wishes = inner.wishes.load(Ordering::SeqCst);
-        let ended = once(&inner).await;
-        in_vain = if matches!(ended, Ended::Failed(_)) { in_vain + 1 } else { 0 };
-        let setback = match ended {
-            Ended::Stopped => break,
-            Ended::Failed(error) => {
-                let delay = retry_after(&error, in_vain, &inner.plan.limits);
-                Setback { state: LinkState::Failed, error, failures, delay }
-            }
-            Ended::Lost { ran, error, least } => {
-                // One that ran well gets a new start at once; one that keeps failing has to wait.
-                let starts = inner.tries.starts();
-                failures = match ran {
-                    Some(ran) if inner.plan.limits.steady < ran => 0,
-                    Some(_) => failures + 1,
-                    // It said when to come back, and whoever waits for it can wait that long.
-                    None if !least.is_zero() && least <= inner.plan.limits.wait_agent => failures,
-                    // A try that asked both ways has cost two starts.
-                    None => failures + starts.max(1),
-                };
-                let first = ran.is_some() && failures <= 1;
-                inner.status.send_modify(|status| status.restarts += 1);
-                let delay = if first { Duration::ZERO } else { backoff(failures, &inner.plan.limits) };
-                let delay = delay.max(least.min(inner.plan.limits.restart_most));
-                Setback { state: LinkState::Reconnecting, error, failures, delay: Some(delay) }
-            }
-        };
-        let delay = setback.delay;
-        inner.fall(setback, wishes);
-        tokio::select! {
-            () = inner.stop.cancelled() => break,
-            () = inner.revived.notified() => in_vain = 0,
-            () = pause(delay) => {}
-        }
-    }
-    inner.session.send_replace(None);
-    inner.state(LinkState::Stopped, None);
-}
-
-/// A link that is away, and when it is tried again; never where that cannot help.
-struct Setback {
-    state: LinkState,
-    error: Reason,
-    failures: u32,
-    delay: Option<Duration>,
-}
-
-/// How one life of a server ended.
-enum Ended {
-    Stopped,
-    /// It cannot be used before something changes.
-    Failed(Reason),
-    Lost {
-        /// How long it ran, if it came to that.
-        ran: Option<Duration>,
-        error: Reason,
-        /// How long it asked to be left alone.
-        least: Duration,
-    },
-}
-
-/// One life of a server: opened, listed, watched until it ends.
-async fn once(inner: &Inner) -> Ended {
-    let opener = Opener {
-        plan: &inner.plan,
-        context: &inner.context,
-        tasks: &inner.tasks,
-        stop: &inner.stop,
-        tries: &inner.tries,
-    };
-    inner.status.send_modify(|status| {
-        status.waits_for = opener.waits_for().map(Arc::new);
-        status.next_try = None;
-    });
-    let opened = tokio::select! {
-        () = inner.stop.cancelled() => return Ended::Stopped,
-        opened = opener.open() => opened,
-    };
-    inner.status.send_modify(|status| status.waits_for = None);
-    let session = match opened {
-        Ok(session) => session,
-        Err(OpenError::Failed(reason)) => return Ended::Failed(reason),
-        Err(OpenError::Again(error)) => {
-            return Ended::Lost { ran: None, error, least: Duration::ZERO };
-        }
-        Err(OpenError::Busy { reason, wait }) => {
-            return Ended::Lost { ran: None, error: reason, least: wait };
-        }
-    };
-    let began = Instant::now();
-    inner.status.send_modify(|status| {
-        status.version = Some(session.greeting.version.clone());
-        status.pid = session.pid;
-        status.transport = Some(session.carrier.as_str());
-        status.era = Some(session.greeting.era.as_str());
-        status.session = session.carrier.has_session();
-    });
-    let session = Arc::new(session);
-    inner.session.send_replace(Some(session.clone()));
-    let closed = tokio::select! {
-        () = inner.stop.cancelled() => None,
-        closed = watch_over(inner, &session) => Some(closed),
-    };
-    session.stop.cancel();
-    inner.status.send_modify(|status| {
-        status.noise = session.noise.count.load(Ordering::Relaxed);
-        status.pid = None;
-        status.session = false;
-    });
-    inner.session.send_replace(None);
-    let lost = |error| Ended::Lost { ran: Some(began.elapsed()), error, least: Duration::ZERO };
-    closed.map_or(Ended::Stopped, |Closed(reason)| lost(reason.cleaned(&session.redactor)))
-}
-
-/// Lists the tools, again whenever they change but never in a storm, until the conversation is over.
-async fn watch_over(inner: &Inner, session: &Session) -> Closed {
-    let limits = &inner.plan.limits;
-    let gaps = [limits.refresh / 10, limits.refresh * 3 / 10];
-    let mut round = 0;
-    let mut failures = 0;
-    let mut least = Duration::ZERO;
-    let mut pace = Pace::new(limits);
-    let mut listed = Instant::now();
-    if session.greeting.era == Era::Modern && session.greeting.has_tools {
-        // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
-        session.peer.ask(
-            "subscriptions/listen",
-            &[("notifications", Param::Json(r#"{"toolsListChanged":true}"#))],
-            Era::Modern,
-        );
-    }
-    loop {
-        tokio::select! {
-            biased;
-            closed = session.peer.closed() => return closed,
-            outcome = refresh(inner, session) => match outcome {
-                Listed::Done(compared) => {
-                    failures = 0;
-                    pace.listed(compared, limits);
-                }
-                Listed::Broken { wait } => (failures, least) = (failures + 1, wait),
-            }
-        }
-        tokio::select! {
-            biased;
-            closed = session.peer.closed() => return closed,
-            () = session.news.changed.notified(), if failures == 0 || least.is_zero() => {}
-            () = too_old(inner, session, &pace), if failures == 0 => {}
-            () = another_try(failures, least, limits) => {}
-        }
-        // Quiet for a while: the next change is news again.
-        round = if limits.refresh * 2 < listed.elapsed() { 0 } else { round };
-        let gap = gaps.get(round).copied().unwrap_or(limits.refresh);
-        round += 1;
-        tokio::select! {
-            biased;
-            closed = session.peer.closed() => return closed,
-            () = tokio::time::sleep_until(listed + gap) => {}
-        }
-        listed = Instant::now();
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
-use kitbag_core::catalog::{Cut, Rejected};
+use kitbag_core::catalog::{ListCut, Rejected};
 use kitbag_core::{InvalidName, Limits, ToolName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::era::Era;
-use super::peer::{Clocks, Peer, RequestError, Voice};
+use super::peer::{Clocks, Peer, RequestContext, RequestError};
 use super::wire::Param;
 
 /// One tool as its server defines it.
@@ -31,7 +31,7 @@ pub struct ToolList {
     /// How many more were left out.
     pub rejected_more: usize,
     /// Why there may be more, if the list was not read to its end.
-    pub truncated: Option<Cut>,
+    pub truncated: Option<ListCut>,
     /// Whether that was by an error in the middle.
     pub broke_off: bool,
     /// How long the server asked to be left alone then.
@@ -86,7 +86,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let clocks = Clocks::of(left);
         let params: Vec<_> = cursor.iter().map(|cursor| ("cursor", Param::Text(cursor))).collect();
-        let ask = || peer.request("tools/list", &params, era, clocks, Voice::default());
+        let ask = || peer.request("tools/list", &params, era, clocks, RequestContext::default());
         let answer = match ask().await {
             // A connection may end under any request, and asking for a list again does no harm.
             Err(RequestError::Broken(_)) => ask().await,
@@ -96,7 +96,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.
             Err(error) if !list.tools.is_empty() => {
-                list.truncated = Some(Cut::because(format!("the list broke off: {error}")));
+                list.truncated = Some(ListCut::because(format!("the list broke off: {error}")));
                 list.broke_off = true;
                 list.wait = error.wait();
                 return Ok(list);
@@ -105,7 +105,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         };
         bytes += raw.get().len();
         if limits.list < bytes && !list.tools.is_empty() {
-            list.truncated = Some(Cut::by("list", format!("more than {} bytes", limits.list)));
+            list.truncated = Some(ListCut::by("list", format!("more than {} bytes", limits.list)));
             return Ok(list);
         }
         let page: Page<'_> = serde_json::from_str(raw.get())
@@ -114,7 +114,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         list.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
         for tool in &page.tools {
             if limits.tools <= list.tools.len() {
-                list.truncated = Some(Cut::by("tools", format!("more than {} tools", limits.tools)));
+                list.truncated = Some(ListCut::by("tools", format!("more than {} tools", limits.tools)));
                 return Ok(list);
             }
             take(&mut list, &mut names, tool);
@@ -128,7 +128,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
             Next::Page(next) => cursor = Some(next),
         }
     }
-    list.truncated = Some(Cut::by("pages", format!("more than {} pages", limits.pages)));
+    list.truncated = Some(ListCut::by("pages", format!("more than {} pages", limits.pages)));
     Ok(list)
 }
 
@@ -181,7 +181,7 @@ impl ToolList {
 enum Next {
     End,
     Page(String),
-    Stop(Cut),
+    Stop(ListCut),
 }
 
 /// An empty cursor is the end to older servers and a cursor like any other to newer ones; one seen before
@@ -196,10 +196,10 @@ fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits:
         return Next::End;
     }
     if limits.cursor < text.len() {
-        return Next::Stop(Cut::by("cursor", format!("a cursor of {} bytes", text.len())));
+        return Next::Stop(ListCut::by("cursor", format!("a cursor of {} bytes", text.len())));
     }
     if !seen.insert(text.clone()) {
-        return Next::Stop(Cut::because("the pages go in circles"));
+        return Next::Stop(ListCut::because("the pages go in circles"));
     }
     Next::Page(text)
 }

@@ -1,4 +1,4 @@
-//! What a server writes beside the protocol: its stderr, drained from the first byte, kept bounded, shown
+//! The stderr log of a server, drained from the first byte, kept bounded, shown
 //! without secrets.
 
 use std::collections::VecDeque;
@@ -6,10 +6,13 @@ use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use kitbag_core::text::Redactor;
+use kitbag_core::text::{Redactor, rfc3339};
 use kitbag_core::{Limits, ServerName};
+use tokio::time::Instant;
+
+use super::reason::Reason;
 
 /// What is kept of one line in a log file: of a longer one the beginning and the end.
 const LONGEST_LINE: usize = 4096;
@@ -23,6 +26,7 @@ pub(crate) struct Tail {
     /// Silence after which a line that has not ended is written to the file.
     pub(super) pause: Duration,
     ring: Mutex<VecDeque<u8>>,
+    heard: Mutex<Option<Instant>>,
     file: Mutex<Option<LogFile>>,
 }
 
@@ -36,11 +40,19 @@ impl Tail {
     ) -> Self {
         let file = folder.and_then(|folder| LogFile::open(folder, server, limits.log));
         let (size, pause) = (limits.stderr, limits.stderr_pause);
-        Self { redactor, size, pause, ring: Mutex::default(), file: Mutex::new(file) }
+        Self {
+            redactor,
+            size,
+            pause,
+            ring: Mutex::default(),
+            heard: Mutex::default(),
+            file: Mutex::new(file),
+        }
     }
 
     /// Takes bytes over.
     pub(crate) fn push(&self, bytes: &[u8]) {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
         let mut ring = self.ring.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = &bytes[bytes.len().saturating_sub(self.size)..];
         let over = (ring.len() + bytes.len()).saturating_sub(self.size);
@@ -52,6 +64,11 @@ impl Tail {
         if let Some(file) = file.as_mut() {
             file.push(bytes, &self.redactor);
         }
+    }
+
+    /// When something was last written.
+    pub(crate) fn heard(&self) -> Option<Instant> {
+        *self.heard.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a line has begun that has not ended, and is not in the file.
@@ -70,9 +87,21 @@ impl Tail {
 
     /// A line of ours in the log file.
     pub(crate) fn remark(&self, line: &str) {
+        self.write(&self.redactor.line(line.as_bytes()));
+    }
+
+    /// Why the server cannot be used. The hint is ours: what looks like a secret in it is the example of a header.
+    pub(crate) fn cannot_connect(&self, why: &Reason) {
+        let why = why.clone().cleaned(&self.redactor);
+        let hint = why.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+        self.write(&format!("ERROR cannot connect: {why}{hint}"));
+    }
+
+    /// A line that is masked already.
+    fn write(&self, line: &str) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = file.as_mut() {
-            file.line(&self.redactor.line(line.as_bytes()));
+            file.line(line);
         }
     }
 
@@ -226,7 +255,10 @@ impl LogFile {
         }
     }
 
+    /// Writes a line, and when it was written.
     fn line(&mut self, text: &str) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let text = format!("{} {text}", rfc3339(now.map_or(0, |now| now.as_secs())));
         let Some(left) = self.left.checked_sub(text.len() + 1) else {
             if 0 < self.left {
                 self.left = 0;
@@ -276,7 +308,7 @@ mod tests {
             let log = fs::read_to_string(log_file(temp.path(), &server)).unwrap();
             // The line that says so comes on top.
             assert!(log.len() < limits.log + 100, "{run}: {}", log.len());
-            assert!(log.lines().all(|line| line.len() <= LONGEST_LINE + 10));
+            assert!(log.lines().all(|line| line.len() <= LONGEST_LINE + 40));
             assert!(log.contains("more was written than is kept"));
         }
     }

@@ -10,19 +10,19 @@ use tokio::sync::{Notify, watch};
 pub(crate) struct News {
     /// Told when the server says that its tools changed.
     pub(crate) changed: Notify,
-    source: watch::Sender<Source>,
+    source: watch::Sender<ListSource>,
 }
 
 /// Why changes are, or are not, expected to be told.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-struct Source {
+struct ListSource {
     /// An older server says at the start whether it tells of changes.
     declared: bool,
     /// A newer one acknowledges a subscription; and a transport may know that nothing can come.
     acknowledged: Option<bool>,
 }
 
-impl Source {
+impl ListSource {
     fn tells(self) -> bool {
         self.acknowledged.unwrap_or(self.declared)
     }

@@ -1,10 +1,10 @@
 //! From a server's description to a conversation that both sides have agreed on.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use kitbag_core::model::{Resolved, ResolvedLink};
+use kitbag_core::model::{ResolvedSpec, ResolvedTarget, Timeout};
 use kitbag_core::text::Redactor;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
@@ -12,22 +12,32 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::carrier::Carrier;
-use super::channel::{Sink, Source};
-use super::era::{self, Era, Greeting, OpeningError};
+use super::channel::{LineSource, Sink};
+use super::client::{Greeting, ProtocolVersion};
+use super::era::{self, Era, Handshake, OpeningError};
+use super::in_process;
+use super::lines::no_longer_reads;
 use super::logs::Tail;
 use super::message::NotAMessage;
 use super::news::News;
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
 use super::plan::{LinkContext, Plan};
 use super::reason::{Reason, ReasonClass};
-use super::stdio::{self, Ear};
+use super::stdio::{self, StdinWatch};
 
+mod download;
+#[cfg(feature = "http")]
 mod remote;
+#[cfg(not(feature = "http"))]
+#[path = "open/no_remote.rs"]
+mod remote;
+
+use download::Download;
 
 /// A conversation both sides have agreed on.
 pub(crate) struct Session {
     pub(crate) peer: Peer,
-    pub(crate) greeting: Arc<Greeting>,
+    pub(crate) greeting: Arc<Handshake>,
     pub(crate) pid: Option<u32>,
     /// What carries it.
     pub(crate) carrier: Carrier,
@@ -49,7 +59,7 @@ pub(crate) struct Noise {
 
 /// Why there is no conversation.
 #[derive(Clone, Debug)]
-pub(crate) enum OpenError {
+pub(crate) enum ConnectError {
     /// Trying again makes no sense before something changes: the configuration, or what it speaks of.
     Failed(Reason),
     /// Trying again may help.
@@ -58,9 +68,9 @@ pub(crate) enum OpenError {
     Busy { reason: Reason, wait: Duration },
 }
 
-impl OpenError {
+impl ConnectError {
     /// What went wrong.
-    fn reason(&self) -> &Reason {
+    pub(crate) fn reason(&self) -> &Reason {
         match self {
             Self::Failed(reason) | Self::Again(reason) | Self::Busy { reason, .. } => reason,
         }
@@ -95,6 +105,11 @@ pub(crate) struct Tries {
     renewed: Arc<AtomicBool>,
     /// Why the last try with an address failed: said once, not at every try.
     said: Mutex<Option<Reason>>,
+    /// What the program that was started last says on stderr.
+    tail: Mutex<Option<Arc<Tail>>>,
+    /// Whether a first download may go on after us.
+    let_go: Arc<AtomicBool>,
+    downloads: AtomicBool,
 }
 
 impl Tries {
@@ -102,41 +117,62 @@ impl Tries {
     pub(crate) fn starts(&self) -> u32 {
         self.starts.swap(0, Ordering::Relaxed)
     }
+
+    /// What the program that was started last says on stderr.
+    pub(crate) fn tail(&self) -> Option<Arc<Tail>> {
+        self.tail.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether the start that goes on may have to fetch its program first.
+    pub(crate) fn may_download(&self) -> bool {
+        self.downloads.load(Ordering::Relaxed)
+    }
+
+    /// Lets a first download go on when it is stopped from now on.
+    pub(crate) fn let_go(&self) {
+        self.let_go.store(true, Ordering::SeqCst);
+    }
 }
 
 impl Opener<'_> {
     /// Opens a conversation, within the connect clock.
-    pub(crate) async fn open(&self) -> Result<Session, OpenError> {
+    pub(crate) async fn open(&self) -> Result<Session, ConnectError> {
         let resolved = match self.plan.resolved.as_ref() {
             Ok(resolved) => resolved,
             Err(faults) => {
-                return Err(OpenError::Failed(Reason::of_config(faults)));
+                return Err(ConnectError::Failed(Reason::of_config(faults)));
             }
         };
-        if let ResolvedLink::Remote { transport, url, headers } = &resolved.link {
+        if let ResolvedTarget::Remote { transport, url, headers } = &resolved.link {
             return self.remote(*transport, url, headers, self.redactor().clone()).await;
         }
-        let clock = self.plan.clocks.connect;
-        let deadline = Instant::now() + clock.time;
-        let late = format!("not connected within {clock}");
-        let opened = tokio::time::timeout_at(deadline, self.agree(resolved, deadline)).await;
-        let opened =
-            opened.unwrap_or_else(|_| Err(OpenError::Again(Reason::new(ReasonClass::Timeout, late))));
+        let (own, download) = (self.plan.clocks.connect, self.download(resolved));
+        let most = download.clock(own, &self.plan.limits);
+        self.tries.downloads.store(download == Download::Likely, Ordering::Relaxed);
+        let deadline = Instant::now() + most.time;
+        let late = |clock: Timeout| {
+            let late = format!("not connected within {clock}");
+            Err(ConnectError::Again(Reason::new(ReasonClass::Timeout, late)))
+        };
+        let opened = tokio::select! {
+            opened = tokio::time::timeout_at(deadline, self.agree(resolved, deadline)) => opened.unwrap_or_else(|_| late(most)),
+            () = self.silence(own.time), if download == Download::Unlikely => late(own),
+        };
         // What a server says when it refuses is its own choice of words.
         opened.map_err(|error| error.cleaned(self.plan))
     }
 
     /// The era that is configured or remembered, or a probe.
-    async fn agree(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
+    async fn agree(&self, resolved: &ResolvedSpec, deadline: Instant) -> Result<Session, ConnectError> {
         let key = self.memory_key();
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = Era::configured(&self.plan.spec);
+        let configured = self.greeting().version.map(ProtocolVersion::era);
         let known = configured.or_else(|| self.context.memory.get(&key)).or(assumed);
         let session = match known {
             Some(Era::Legacy) => match self.legacy(resolved, deadline).await {
                 Err(Opening::OtherEra) => self.probe(resolved, deadline).await?,
                 // What was only assumed may be wrong in any way.
-                Err(Opening::Failed(OpenError::Failed(_))) if configured.is_none() => {
+                Err(Opening::Failed(ConnectError::Failed(_))) if configured.is_none() => {
                     self.probe(resolved, deadline).await?
                 }
                 other => other.map_err(Opening::into_error)?,
@@ -154,21 +190,31 @@ impl Opener<'_> {
 
     /// Asks the modern way. An error tells an older server; silence or an end does too, but then it may be
     /// in no state to be talked to, so it is started anew.
-    async fn probe(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, OpenError> {
+    async fn probe(&self, resolved: &ResolvedSpec, deadline: Instant) -> Result<Session, ConnectError> {
+        let download = self.download(resolved);
+        if download == Download::Likely {
+            self.after_earlier_download().await;
+        }
         let started = self.start(resolved)?;
-        let budget = self.plan.limits.probe.min(self.plan.clocks.connect.time / 2);
-        match era::discover(&started.peer, self.context.offers, Clocks::of(budget)).await {
+        let found = match download {
+            Download::No => {
+                let budget = Clocks::of(self.probe_budget());
+                era::discover(&started.peer, &self.greeting(), budget).await
+            }
+            Download::Unlikely | Download::Likely => self.patient_probe(&started, deadline).await,
+        };
+        match found {
             Ok(greeting) => Ok(started.agreed(greeting)),
             Err(OpeningError::OtherEra | OpeningError::Unwell) => {
                 let clocks = until(deadline);
-                let greeting = era::initialize(&started.peer, self.context.offers, clocks).await;
+                let greeting = era::initialize(&started.peer, &self.greeting(), clocks).await;
                 greeting
                     .map(|greeting| started.agreed(greeting))
                     .map_err(|error| Opening::from(error).into_error())
             }
-            Err(OpeningError::Refused(reason)) => Err(OpenError::Failed(reason)),
+            Err(OpeningError::Refused(reason)) => Err(ConnectError::Failed(reason)),
             Err(OpeningError::Request(error @ RequestError::Remote { .. })) => {
-                Err(OpenError::Failed(error.into_reason().of_failed("server/discover was refused")))
+                Err(ConnectError::Failed(error.into_reason().of_failed("server/discover was refused")))
             }
             Err(OpeningError::Request(_)) => {
                 drop(started);
@@ -179,12 +225,16 @@ impl Opener<'_> {
         }
     }
 
-    async fn legacy(&self, resolved: &Resolved, deadline: Instant) -> Result<Session, Opening> {
+    async fn legacy(&self, resolved: &ResolvedSpec, deadline: Instant) -> Result<Session, Opening> {
         let started = self.start(resolved).map_err(Opening::Failed)?;
-        let greeting = era::initialize(&started.peer, self.context.offers, until(deadline))
-            .await
-            .map_err(Opening::from)?;
+        let greeting =
+            era::initialize(&started.peer, &self.greeting(), until(deadline)).await.map_err(Opening::from)?;
         Ok(started.agreed(greeting))
+    }
+
+    /// What this server is told of us.
+    fn greeting(&self) -> Greeting {
+        self.context.greeting.of(&self.plan.spec)
     }
 
     /// Hides every secret this server was given.
@@ -192,31 +242,41 @@ impl Opener<'_> {
         self.plan.redactor()
     }
 
-    fn start(&self, resolved: &Resolved) -> Result<Started, OpenError> {
+    fn start(&self, resolved: &ResolvedSpec) -> Result<Started, ConnectError> {
         let redactor = self.redactor().clone();
         let tail = self.tail(&redactor);
+        *self.tries.tail.lock().unwrap_or_else(PoisonError::into_inner) = Some(tail.clone());
         self.tries.starts.fetch_add(1, Ordering::Relaxed);
         let stop = self.stop.child_token();
+        if let ResolvedTarget::InProcess(server) = &resolved.link {
+            let channel = in_process::connect(server, self.plan.limits.line, self.tasks, &stop);
+            let channel = channel.map_err(ConnectError::Failed)?;
+            return Ok(self.converse(channel, Carrier::Memory, None, tail, redactor, stop));
+        }
         let start = stdio::Start {
             server: &self.plan.spec.name,
             link: &resolved.link,
+            reach: self.plan.reach,
             passed: &self.plan.passed,
             env: &self.context.env,
             launcher: &self.context.launcher,
             line: self.plan.limits.line,
             end: self.plan.limits.wait_end,
+            identity: &self.memory_key(),
+            linger: self.linger(resolved),
+            let_go: self.tries.let_go.clone(),
         };
         let process = stdio::start(&start, tail.clone(), self.tasks, &stop);
         let process = process.map_err(|reason| match reason.class {
             // The system may just have had no room for it.
-            ReasonClass::SpawnFailed => OpenError::Again(reason),
-            _ => OpenError::Failed(reason),
+            ReasonClass::SpawnFailed => ConnectError::Again(reason),
+            _ => ConnectError::Failed(reason),
         })?;
-        let (pid, ear) = (process.pid, process.ear);
+        let (pid, stdin) = (process.pid, process.watch);
         let started = self.converse((process.sink, process.source), Carrier::Pipe, pid, tail, redactor, stop);
-        if let Some(ear) = ear {
+        if let Some(stdin) = stdin {
             let (peer, stop) = (started.peer.clone(), started.stop.clone());
-            self.tasks.spawn(watch_input(ear, peer, stop));
+            self.tasks.spawn(watch_input(stdin, peer, stop));
         }
         Ok(started)
     }
@@ -230,7 +290,7 @@ impl Opener<'_> {
     /// A conversation on a channel, not agreed on yet.
     fn converse(
         &self,
-        (sink, source): (impl Sink, impl Source),
+        (sink, source): (impl Sink, impl LineSource),
         carrier: Carrier,
         pid: Option<u32>,
         tail: Arc<Tail>,
@@ -239,14 +299,16 @@ impl Opener<'_> {
     ) -> Started {
         let news = Arc::<News>::default();
         let noise = Arc::new(Noise::default());
-        let ears = Arc::new(Ears { news: news.clone(), noise: noise.clone(), tail: tail.clone() });
+        let messages =
+            Arc::new(ServerMessages { news: news.clone(), noise: noise.clone(), tail: tail.clone() });
         let bounds = Bounds {
             line: self.plan.limits.line,
             queue: self.plan.limits.queue,
             questions: self.plan.limits.questions,
             unanswered: self.plan.limits.unanswered,
         };
-        let peer = Peer::start(sink, source, ears, bounds, self.tasks, &stop);
+        let client = self.context.greeting.client.clone();
+        let peer = Peer::start(sink, source, messages, bounds, client, self.tasks, &stop);
         let guard = stop.clone().drop_guard();
         Started { peer, pid, carrier, news, noise, tail, redactor, stop, guard }
     }
@@ -254,14 +316,14 @@ impl Opener<'_> {
 
 /// Ends the conversation when the server no longer listens, unless it is ending altogether: then the reader
 /// knows better why.
-async fn watch_input(ear: Ear, peer: Peer, stop: CancellationToken) {
+async fn watch_input(stdin: StdinWatch, peer: Peer, stop: CancellationToken) {
     let silence = async {
-        ear.closed().await;
+        stdin.closed().await;
         tokio::time::sleep(LAST_WORDS).await;
     };
     tokio::select! {
         () = stop.cancelled() => {}
-        () = silence => peer.give_up(stdio::no_longer_reads().into()),
+        () = silence => peer.give_up(no_longer_reads().into()),
     }
 }
 
@@ -283,7 +345,7 @@ struct Started {
 }
 
 impl Started {
-    fn agreed(self, greeting: Greeting) -> Session {
+    fn agreed(self, greeting: Handshake) -> Session {
         let stop = self.guard.disarm();
         // Newer servers tell those who subscribed.
         if greeting.era == Era::Legacy && greeting.list_changed {
@@ -306,39 +368,39 @@ impl Started {
 /// How a handshake went wrong.
 enum Opening {
     OtherEra,
-    Failed(OpenError),
+    Failed(ConnectError),
 }
 
 impl From<OpeningError> for Opening {
     fn from(error: OpeningError) -> Self {
         match error {
             OpeningError::OtherEra | OpeningError::Unwell => Self::OtherEra,
-            OpeningError::Refused(reason) => Self::Failed(OpenError::Failed(reason)),
+            OpeningError::Refused(reason) => Self::Failed(ConnectError::Failed(reason)),
             OpeningError::Request(error @ RequestError::Remote { .. }) => {
-                Self::Failed(OpenError::Failed(error.into_reason().of_failed("initialize was refused")))
+                Self::Failed(ConnectError::Failed(error.into_reason().of_failed("initialize was refused")))
             }
-            OpeningError::Request(error) => Self::Failed(OpenError::Again(error.into_reason())),
+            OpeningError::Request(error) => Self::Failed(ConnectError::Again(error.into_reason())),
         }
     }
 }
 
 impl Opening {
-    fn into_error(self) -> OpenError {
+    fn into_error(self) -> ConnectError {
         match self {
-            Self::OtherEra => OpenError::Failed(era::speaks_neither()),
+            Self::OtherEra => ConnectError::Failed(era::speaks_neither()),
             Self::Failed(error) => error,
         }
     }
 }
 
 /// What a server may say and ask on its own.
-struct Ears {
+struct ServerMessages {
     news: Arc<News>,
     noise: Arc<Noise>,
     tail: Arc<Tail>,
 }
 
-impl Inbound for Ears {
+impl Inbound for ServerMessages {
     fn request(
         &self,
         _id: &RawValue,

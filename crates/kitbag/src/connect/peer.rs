@@ -18,9 +18,10 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::ask::Asked;
-use super::channel::{Closed, Outgoing, Sink, Source};
+use super::channel::{Closed, LineSource, Outgoing, Sink};
 use super::message::NotAMessage;
-use super::wire::{self, Line, Params, Speech};
+use super::notification::Notification;
+use super::wire::{self, CallHeaders, Line, MethodName, Params, Speech};
 
 mod error;
 mod late;
@@ -30,6 +31,7 @@ mod tasks;
 
 pub(crate) use error::RequestError;
 use pending::{Outcome, Pending, Slot};
+#[cfg(feature = "http")]
 pub(crate) use tasks::remote;
 
 #[cfg(test)]
@@ -53,19 +55,11 @@ pub(crate) trait Inbound: Send + Sync + 'static {
     fn noise(&self, line: &[u8], why: NotAMessage);
 }
 
-/// Something a server says about a call while it runs, in the order said.
-#[derive(Clone, Debug)]
-pub struct Note {
-    /// `notifications/progress` or `notifications/message`.
-    pub method: String,
-    /// Its parameters, as received.
-    pub params: Box<RawValue>,
-}
-
 /// Who hears of a request while it runs, and who answers for it.
 #[derive(Default)]
-pub(crate) struct Voice {
-    pub(crate) notes: Option<mpsc::Sender<Note>>,
+pub(crate) struct RequestContext {
+    pub(crate) notes: Option<mpsc::Sender<Notification>>,
+    pub(crate) headers: CallHeaders,
     pub(crate) caller: Caller,
 }
 
@@ -121,6 +115,8 @@ struct Shared {
     over: AtomicBool,
     earlier: Notify,
     limits: Bounds,
+    /// `clientInfo`, as JSON.
+    client: Arc<str>,
     tasks: TaskTracker,
     stop: CancellationToken,
     /// Questions of the server that are being answered.
@@ -146,9 +142,10 @@ impl Peer {
     /// Starts the conversation on a channel.
     pub(crate) fn start(
         sink: impl Sink,
-        source: impl Source,
+        source: impl LineSource,
         inbound: Arc<dyn Inbound>,
         limits: Bounds,
+        client: Arc<str>,
         tracker: &TaskTracker,
         stop: &CancellationToken,
     ) -> Self {
@@ -163,6 +160,7 @@ impl Peer {
             over: AtomicBool::new(false),
             earlier: Notify::new(),
             limits,
+            client,
             tasks: tracker.clone(),
             stop: broken.clone(),
             questions: AtomicUsize::new(0),
@@ -181,19 +179,23 @@ impl Peer {
     /// Sends a request and waits for its result. Dropping the future cancels the request, also for the server.
     pub(crate) async fn request(
         &self,
-        method: &str,
+        method: impl Into<MethodName>,
         params: Params<'_>,
         speech: impl Into<Speech>,
         clocks: Clocks,
-        voice: Voice,
+        context: RequestContext,
     ) -> Result<Box<RawValue>, RequestError> {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        let speech = speech.into();
-        let line = |spare| wire::request(spare, id, method, params, speech);
-        let (heard, era) = (clocks.from, speech.era);
+        let (method, speech) = (method.into(), speech.into());
         // The protocol forbids to cancel an initialize.
         let cancellable = method != "initialize";
-        let slot = Slot { waker: None, voice, sent: false, heard, questions: 0, clocks, era, cancellable };
+        let headers = context.headers.clone();
+        let line = |spare| {
+            let line = wire::request(spare, id, method, params, speech, &self.0.client);
+            Line { headers, ..line }
+        };
+        let (heard, era) = (clocks.from, speech.era);
+        let slot = Slot { waker: None, context, sent: false, heard, questions: 0, clocks, era, cancellable };
         let mut ticket = Ticket { peer: self, id, done: false };
         if let Some((slot, line)) = self.0.send_alone(id, line, slot)? {
             let room = self.room(clocks).await?;
@@ -232,14 +234,14 @@ impl Peer {
     }
 
     /// Sends a notification, unless the queue is full or the conversation over.
-    pub(crate) fn notify(&self, method: &str, params: &str) {
-        self.post(wire::notification(method, params));
+    pub(crate) fn notify(&self, method: impl Into<MethodName>, params: &str) {
+        self.post(wire::notification(method.into(), params));
     }
 
     /// Sends a request whose answer nobody waits for.
-    pub(crate) fn ask(&self, method: &str, params: Params<'_>, speech: impl Into<Speech>) {
+    pub(crate) fn ask(&self, method: impl Into<MethodName>, params: Params<'_>, speech: impl Into<Speech>) {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
-        self.post(wire::request(Vec::new(), id, method, params, speech.into()));
+        self.post(wire::request(Vec::new(), id, method.into(), params, speech.into(), &self.0.client));
     }
 
     /// Answers a request of the other side.
@@ -296,10 +298,7 @@ impl Peer {
 
     /// Tells the server that nobody waits any more.
     fn cancel(&self, id: u64) {
-        self.notify(
-            "notifications/cancelled",
-            &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#),
-        );
+        self.post(wire::cancelled(id));
     }
 
     fn post(&self, line: Line) {
@@ -357,13 +356,13 @@ impl Shared {
             drop(pending);
             return Ok(Some((slot, line(Vec::new()))));
         }
-        let Line(mut line) = line(mem::take(&mut pending.spare));
-        slot.sent = pending.shortcut.as_mut().is_some_and(|shortcut| shortcut.take(&line));
+        let mut line = line(mem::take(&mut pending.spare));
+        slot.sent = pending.shortcut.as_mut().is_some_and(|shortcut| shortcut.take(&line.bytes));
         if !slot.sent {
-            return Ok(Some((slot, Line(line))));
+            return Ok(Some((slot, line)));
         }
-        line.clear();
-        pending.spare = line;
+        line.bytes.clear();
+        pending.spare = line.bytes;
         self.wait_for(&mut pending, id, slot).map(|()| None)
     }
 
@@ -441,7 +440,7 @@ impl Shared {
             // A log line names no call; with just one in flight there is no doubt, unless another user gave one up.
             ("notifications/message", _) if slots.len() == 1 => {
                 let is_meant =
-                    |slot: &&mut Slot| slot.voice.caller.user().is_none_or(|user| !late.are_others(user));
+                    |slot: &&mut Slot| slot.context.caller.user().is_none_or(|user| !late.are_others(user));
                 slots.values_mut().next().filter(is_meant)
             }
             _ => None,
@@ -450,9 +449,9 @@ impl Shared {
         if method == "notifications/progress" {
             slot.heard = Instant::now();
         }
-        if let Some(notes) = &slot.voice.notes {
+        if let Some(notes) = &slot.context.notes {
             // A flood fills the mailbox and the rest is dropped; the call itself goes on.
-            let _ = notes.try_send(Note { method: method.to_owned(), params: params.to_owned() });
+            let _ = notes.try_send(Notification { method: method.to_owned(), params: params.to_owned() });
         }
         true
     }

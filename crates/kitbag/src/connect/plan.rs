@@ -4,16 +4,16 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use kitbag_core::model::{Clocks, Identity, Link as LinkSpec, Resolved};
+use kitbag_core::model::{Identity, ResolvedSpec, ServerTarget as LinkSpec, Timeouts};
 use kitbag_core::text::{Redactor, cut};
 use kitbag_core::{Fault, Limits, Secret, ServerSpec, UserId};
 
-use super::ask::Offers;
-use super::http::Trust;
+use super::client::Greeting;
+use super::http::Route;
 use super::memory::Memory;
 use super::reason::Reason;
 use super::secrets;
-use super::stdio;
+use super::stdio::{self, EnvReach};
 use crate::Env;
 use crate::discover::Folders;
 use crate::guard::Launcher;
@@ -26,29 +26,46 @@ pub(crate) struct LinkContext {
     pub(crate) memory: Arc<Memory>,
     /// The folder of logs.
     pub(crate) logs: PathBuf,
-    /// What servers may ask of whoever calls them.
-    pub(crate) offers: Offers,
-    /// What of the environment reaches every program, and every address: compared for every link.
-    pub(super) program: Arc<str>,
-    pub(super) trust: Arc<Trust>,
+    /// What servers are told of us.
+    pub(crate) greeting: Greeting,
+    /// What of the environment reaches programs, by [`EnvReach`], and every address: compared for every link.
+    program: [Arc<str>; 3],
+    pub(super) route: Arc<Route>,
 }
 
 impl LinkContext {
-    pub(crate) fn new(env: &Env, folders: &Folders, launcher: Launcher, offers: Offers) -> Self {
+    pub(crate) fn new(env: &Env, folders: &Folders, launcher: Launcher, greeting: Greeting) -> Self {
         let memory = Arc::new(Memory::load(folders.cache.clone()));
-        Self::with(env, folders, launcher, offers, memory)
+        Self::with(env, folders, launcher, greeting, memory)
     }
 
-    fn with(env: &Env, folders: &Folders, launcher: Launcher, offers: Offers, memory: Arc<Memory>) -> Self {
+    fn with(
+        env: &Env,
+        folders: &Folders,
+        launcher: Launcher,
+        greeting: Greeting,
+        memory: Arc<Memory>,
+    ) -> Self {
         Self {
-            program: stdio::fingerprint(env).into(),
-            trust: Arc::new(Trust::of(env)),
+            program: [EnvReach::Usual, EnvReach::Session, EnvReach::All]
+                .map(|reach| stdio::fingerprint(env, reach).into()),
+            route: Arc::new(Route::of(env)),
             logs: folders.state.join("logs"),
             env: env.clone(),
             folders: folders.clone(),
             launcher,
             memory,
-            offers,
+            greeting,
+        }
+    }
+
+    /// What tells two environments apart for a program that gets so much of one.
+    pub(super) fn program(&self, reach: EnvReach) -> Arc<str> {
+        let [usual, session, all] = &self.program;
+        match reach {
+            EnvReach::Usual => usual.clone(),
+            EnvReach::Session => session.clone(),
+            EnvReach::All => all.clone(),
         }
     }
 
@@ -60,7 +77,7 @@ impl LinkContext {
         let is_same = self.folders.cache == folders.cache;
         let memory =
             if is_same { self.memory.clone() } else { Arc::new(Memory::load(folders.cache.clone())) };
-        Arc::new(Self::with(env, folders, self.launcher.clone(), self.offers, memory))
+        Arc::new(Self::with(env, folders, self.launcher.clone(), self.greeting.clone(), memory))
     }
 }
 
@@ -69,14 +86,16 @@ impl LinkContext {
 pub(crate) struct Plan {
     pub(crate) spec: Arc<ServerSpec>,
     /// Its values, or what is missing.
-    pub(crate) resolved: Arc<Result<Resolved, Vec<Fault>>>,
-    /// Variables passed on by name, those that are set.
+    pub(crate) resolved: Arc<Result<ResolvedSpec, Vec<Fault>>>,
+    /// How much of our own environment its program gets.
+    pub(crate) reach: EnvReach,
+    /// Variables passed on by name, those that are set; all of them where its settings say so.
     pub(crate) passed: Arc<[(String, Secret)]>,
     /// Which values it runs with, when they are known.
     pub(crate) identity: Option<Identity>,
     /// Whose it is; nobody's when users share it.
     pub(crate) owner: Option<UserId>,
-    pub(crate) clocks: Clocks,
+    pub(crate) clocks: Timeouts,
     /// The limits that links obey.
     pub(crate) limits: Arc<Limits>,
     /// Calls in flight at once.
@@ -89,28 +108,43 @@ impl Plan {
     /// A plan of a server with these values in this environment, for whoever shares it.
     pub(crate) fn new(
         spec: &Arc<ServerSpec>,
-        resolved: Result<Resolved, Vec<Fault>>,
+        resolved: Result<ResolvedSpec, Vec<Fault>>,
         env: &Env,
         limits: &Limits,
         link_limits: &Arc<Limits>,
     ) -> Self {
-        let names: &[String] = match &spec.link {
-            LinkSpec::Stdio(program) => &program.pass,
-            LinkSpec::Remote(_) => &[],
+        let (names, reach): (&[String], _) = match &spec.link {
+            LinkSpec::Stdio(program) if program.pass_all => (&program.pass, EnvReach::All),
+            LinkSpec::Stdio(program) => (&program.pass, EnvReach::Usual),
+            LinkSpec::Remote(_) | LinkSpec::InProcess(_) => (&[], EnvReach::Usual),
         };
         let value = |name: &String| Some((name.clone(), Secret::new(env.get(name)?)));
-        let passed: Arc<[_]> = names.iter().filter_map(value).collect();
+        let mut passed: Arc<[_]> = names.iter().filter_map(value).collect();
+        // A variable that is not asked for by name says nothing about what the server is.
+        let identity = resolved.as_ref().ok().map(|resolved| resolved.link.identity(&passed));
+        if reach == EnvReach::All {
+            passed = env.vars().map(|(name, value)| (name.to_owned(), Secret::new(value))).collect();
+        }
         Self {
             spec: spec.clone(),
-            identity: resolved.as_ref().ok().map(|resolved| resolved.link.identity(&passed)),
+            identity,
             resolved: Arc::new(resolved),
+            reach,
             passed,
             owner: None,
-            clocks: Clocks::of(spec, limits),
+            clocks: Timeouts::of(spec, limits),
             limits: link_limits.clone(),
             concurrency: spec.concurrency.map_or(limits.concurrency, |limit| limit.max(1) as usize),
             redactor: Arc::default(),
         }
+    }
+
+    /// The same for an entry that the person at this machine wrote: its program reaches the person's session.
+    pub(crate) fn of_the_person(mut self) -> Self {
+        if self.reach == EnvReach::Usual {
+            self.reach = EnvReach::Session;
+        }
+        self
     }
 
     /// Whether both start or reach the same thing with the same values for the same owner.

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
-use kitbag_core::model::{Clocks, Identity, ResolvedLink};
+use kitbag_core::model::{Identity, ResolvedTarget, Timeouts};
 use kitbag_core::{Limits, ServerName, UserId};
 
-use super::ask::Offers;
-use super::era::Era;
-use super::http::Trust;
+use super::client::Greeting;
+use super::http::Route;
 use super::link::Link;
 use super::plan::{LinkContext, Plan};
 use super::stdio;
@@ -23,11 +22,10 @@ pub(crate) struct Key {
     server: ServerName,
     identity: Identity,
     owner: Option<UserId>,
-    offers: Offers,
-    clocks: Clocks,
+    greeting: Greeting,
+    clocks: Timeouts,
     limits: Arc<Limits>,
     concurrency: usize,
-    era: Option<Era>,
     place: Place,
     logs: PathBuf,
     runtime: tokio::runtime::Id,
@@ -38,8 +36,10 @@ pub(crate) struct Key {
 enum Place {
     /// A program sees variables that every one gets, and the folder it starts in.
     Program { env: Arc<str>, folder: PathBuf, launcher: Launcher },
-    /// An address is trusted by these certificates.
-    Address(Arc<Trust>),
+    /// An address is reached by this proxy and trusted by these certificates.
+    Address(Arc<Route>),
+    /// A server inside this program sees nothing of them.
+    Memory,
 }
 
 impl Key {
@@ -47,22 +47,22 @@ impl Key {
     pub(crate) fn of(plan: &Plan, context: &LinkContext) -> Option<Self> {
         let resolved = plan.resolved.as_ref().as_ref().ok()?;
         let place = match &resolved.link {
-            ResolvedLink::Stdio { cwd, .. } => Place::Program {
-                env: context.program.clone(),
+            ResolvedTarget::Stdio { cwd, .. } => Place::Program {
+                env: context.program(plan.reach),
                 folder: stdio::folder(cwd.as_deref(), &context.env),
                 launcher: context.launcher.clone(),
             },
-            ResolvedLink::Remote { .. } => Place::Address(context.trust.clone()),
+            ResolvedTarget::Remote { .. } => Place::Address(context.route.clone()),
+            ResolvedTarget::InProcess(_) => Place::Memory,
         };
         Some(Self {
             server: plan.spec.name.clone(),
             identity: plan.identity?,
             owner: plan.owner.clone(),
-            offers: context.offers,
+            greeting: context.greeting.of(&plan.spec),
             clocks: plan.clocks,
             limits: plan.limits.clone(),
             concurrency: plan.concurrency,
-            era: Era::configured(&plan.spec),
             place,
             logs: plan.log_folder(&context.logs),
             runtime: tokio::runtime::Handle::try_current().ok()?.id(),
@@ -145,3 +145,6 @@ impl Drop for Lease {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

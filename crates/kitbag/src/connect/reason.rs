@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::fmt;
 
-use kitbag_core::text::{Redactor, cut};
+use kitbag_core::text::{Redactor, cut, one_line};
 use kitbag_core::{ErrorKind, Fault};
 
 #[cfg(test)]
@@ -150,7 +150,8 @@ impl Reason {
         Self {
             root: clean(self.root),
             address: self.address.map(clean),
-            hint: self.hint.map(clean),
+            // Our own words: what looks like a secret in them is the example of a header.
+            hint: self.hint.map(|hint| one_line(&redactor.mask(&hint))),
             source: self.source.map(|source| Box::new(source.cleaned(redactor))),
             ..self
         }

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use kitbag_core::Secret;
-use kitbag_core::model::{Link, Piece, ResolvedLink, Template};
+use kitbag_core::model::{Piece, ResolvedTarget, ServerTarget, Template};
 use kitbag_core::text::{Redactor, looks_secret, names_secret, redact_url, redact_words};
 use serde_json::Value;
 
@@ -35,7 +35,7 @@ const PUBLIC: [&str; 12] = [
 pub(super) fn redactor(plan: &Plan) -> Redactor {
     let Ok(resolved) = plan.resolved.as_ref() else { return Redactor::default() };
     let secrets = match (&resolved.link, &plan.spec.link) {
-        (ResolvedLink::Stdio { args, env: given, file_env, .. }, Link::Stdio(program)) => {
+        (ResolvedTarget::Stdio { args, env: given, file_env, .. }, ServerTarget::Stdio(program)) => {
             let named = given.iter().chain(&*plan.passed).chain(file_env);
             let named = named.flat_map(|(name, value)| of_variable(name, value.expose()));
             let in_args = program.args.iter().zip(args);
@@ -46,7 +46,7 @@ pub(super) fn redactor(plan: &Plan) -> Redactor {
                 in_args.chain(in_env).flat_map(|(template, value)| referred(template, value.expose()));
             named.chain(referred).chain(hidden_words(args)).collect()
         }
-        (ResolvedLink::Remote { url, headers, .. }, Link::Remote(endpoint)) => {
+        (ResolvedTarget::Remote { url, headers, .. }, ServerTarget::Remote(endpoint)) => {
             let headers = headers.iter().flat_map(|(name, value)| of_header(name, value.expose()));
             headers.chain(in_url(url.expose())).chain(referred(&endpoint.url, url.expose())).collect()
         }

@@ -7,7 +7,7 @@ use kitbag_core::ErrorKind;
 
 use super::reason::{Reason, ReasonClass};
 
-/// The state of a link.
+/// The state of the connection to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkState {
     /// Switched off.
@@ -57,9 +57,9 @@ impl LinkState {
     }
 }
 
-/// How a link is.
+/// The state of the connection to a server, with its reason, session and counters.
 #[derive(Clone, Debug)]
-pub struct Status {
+pub struct LinkStatus {
     /// Its state.
     pub state: LinkState,
     /// Since when.
@@ -74,6 +74,10 @@ pub struct Status {
     pub error: Option<Arc<Reason>>,
     /// What is being waited for, while it is.
     pub waits_for: Option<Arc<Reason>>,
+    /// Whether it is being started for the first time by a launcher that downloads it (`npx`, `uvx`, `docker run`, …).
+    pub downloading: bool,
+    /// The last line it wrote to stderr that says something, while it is being started.
+    pub stderr: Option<String>,
     /// When it is tried again, while it is away and will be.
     pub next_try: Option<SystemTime>,
     /// How often it was started again.
@@ -99,7 +103,7 @@ pub struct Status {
 /// So many failures in a row, and nobody waits for a server as if it were just starting.
 const HOPELESS: u32 = 2;
 
-impl Status {
+impl LinkStatus {
     /// Whether there is nothing to wait for: it is connected, or will not be soon.
     pub fn is_settled(&self) -> bool {
         let is_over = matches!(self.state, LinkState::Failed | LinkState::Stopped | LinkState::Held);
@@ -121,10 +125,9 @@ impl Status {
         self.error.as_ref().map_or(ErrorKind::Unavailable, |reason| reason.class.kind())
     }
 
-    /// Its state, and what went wrong or is being waited for, in one line.
+    /// What went wrong or is being waited for, in one line; its state where neither is known.
     pub(crate) fn line(&self) -> String {
-        let state = self.state.as_str();
-        self.reason().map_or_else(|| state.to_owned(), |reason| format!("{state}: {reason}"))
+        self.reason().map_or_else(|| self.state.as_str().to_owned(), ToString::to_string)
     }
 
     /// A link that was not looked at yet.
@@ -137,6 +140,8 @@ impl Status {
             listed: None,
             error: None,
             waits_for: None,
+            downloading: false,
+            stderr: None,
             next_try: None,
             restarts: 0,
             failures: 0,

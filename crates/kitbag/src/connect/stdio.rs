@@ -1,13 +1,16 @@
 //! A server as a child process: its pipes as a channel, its end in good order.
 
+use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use kitbag_core::model::ResolvedLink;
+use kitbag_core::model::ResolvedTarget;
 use kitbag_core::{Secret, ServerName};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -15,19 +18,19 @@ use tokio_util::task::TaskTracker;
 
 #[cfg(unix)]
 use super::channel::Shortcut;
-use super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
-use super::frame::{Frame, Framer};
+use super::channel::{Closed, Incoming, LineSource, Outgoing, Sink, Unsent};
+use super::lines::{self, CHUNK, Lines};
 use super::logs::Tail;
 use super::reason::{Reason, ReasonClass};
 use crate::Env;
 use crate::guard::{self, Launcher};
 
+mod stderr_line;
 mod surroundings;
 
-pub(crate) use surroundings::{fingerprint, folder};
+pub(crate) use stderr_line::latest as latest_line;
+pub(crate) use surroundings::{EnvReach, fingerprint, folder};
 
-/// One read at most.
-const CHUNK: usize = 64 << 10;
 /// What every system's pipes take in one piece; Linux takes more.
 #[cfg(target_os = "linux")]
 const WHOLE: usize = 4096;
@@ -36,7 +39,9 @@ const WHOLE: usize = 512;
 /// What is needed to start a server.
 pub(crate) struct Start<'a> {
     pub(crate) server: &'a ServerName,
-    pub(crate) link: &'a ResolvedLink,
+    pub(crate) link: &'a ResolvedTarget,
+    /// How much of our own environment it gets.
+    pub(crate) reach: EnvReach,
     /// Variables passed on by name.
     pub(crate) passed: &'a [(String, Secret)],
     pub(crate) env: &'a Env,
@@ -44,6 +49,11 @@ pub(crate) struct Start<'a> {
     pub(crate) line: usize,
     /// How long its end may take altogether.
     pub(crate) end: Duration,
+    /// Which values it runs with.
+    pub(crate) identity: &'a str,
+    /// How long it may go on by itself once it is let go of, and who says so; zero for all but first downloads.
+    pub(crate) linger: Duration,
+    pub(crate) let_go: Arc<AtomicBool>,
 }
 
 /// A started server.
@@ -51,16 +61,16 @@ pub(crate) struct Process {
     pub(crate) sink: Stdin,
     pub(crate) source: Stdout,
     pub(crate) pid: Option<u32>,
-    pub(crate) ear: Option<Ear>,
+    pub(crate) watch: Option<StdinWatch>,
 }
 
 /// A second hold on a server's input, to learn when nobody reads it any more: what was written before that
 /// would be waited for in vain. The server sees the end of its input only when this is dropped, too.
 #[cfg(target_os = "linux")]
-pub(crate) struct Ear(tokio::net::unix::pipe::Sender);
+pub(crate) struct StdinWatch(tokio::net::unix::pipe::Sender);
 
 #[cfg(target_os = "linux")]
-impl Ear {
+impl StdinWatch {
     fn of(stdin: &ChildStdin) -> Option<Self> {
         let second = std::os::fd::AsFd::as_fd(stdin).try_clone_to_owned().ok()?;
         tokio::net::unix::pipe::Sender::from_owned_fd(second).ok().map(Self)
@@ -74,10 +84,10 @@ impl Ear {
 
 /// Other systems tell by the next write.
 #[cfg(not(target_os = "linux"))]
-pub(crate) struct Ear;
+pub(crate) struct StdinWatch;
 
 #[cfg(not(target_os = "linux"))]
-impl Ear {
+impl StdinWatch {
     fn of(_stdin: &ChildStdin) -> Option<Self> {
         None
     }
@@ -94,8 +104,8 @@ pub(crate) fn start(
     tasks: &TaskTracker,
     stop: &CancellationToken,
 ) -> Result<Process, Reason> {
-    let marker = guard::marker(start.server.as_str());
-    let mut command = command(start, &marker)?;
+    let marker = guard::marker(start.server.as_str(), start.identity);
+    let (mut command, withheld) = command(start, &marker)?;
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let failed = |why: String| Reason::new(ReasonClass::SpawnFailed, why);
     let mut child = spawned.map_err(|error| failed(error.to_string()).caused_by(&error))?;
@@ -106,15 +116,28 @@ pub(crate) fn start(
     };
     let pid = child.id();
     let (told, ended) = watch::channel(None);
-    tasks.spawn(drain(stderr, tail.clone()));
-    tasks.spawn(reap(child, told, stop.clone(), start.end, start.launcher.clone(), marker));
-    let source = Stdout { pipe: stdout, framer: Framer::new(start.line), ended, tail, over: false };
-    let ear = Ear::of(&stdin);
-    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid, ear })
+    let left = CancellationToken::new();
+    tasks.spawn(left.clone().run_until_cancelled_owned(drain(stderr, tail.clone())));
+    let may_be_left = (!start.linger.is_zero()).then(|| left.clone());
+    let ending = Ending {
+        left,
+        stop: stop.clone(),
+        end: start.end,
+        launcher: start.launcher.clone(),
+        marker,
+        let_go: (!start.linger.is_zero()).then(|| start.let_go.clone()),
+    };
+    tasks.spawn(reap(child, told, ending));
+    let server = start.server.clone();
+    let last_words = LastWords { tail, server, withheld };
+    let source = Stdout { lines: Lines::new(stdout, start.line), ended, last_words, left: may_be_left };
+    let watch = StdinWatch::of(&stdin);
+    Ok(Process { sink: Stdin { pipe: stdin, bytes: Vec::new() }, source, pid, watch })
 }
 
-fn command(start: &Start<'_>, marker: &str) -> Result<Command, Reason> {
-    let ResolvedLink::Stdio { command, args, env, file_env, cwd } = start.link else {
+/// The command, and the names of our own variables that the program does not get.
+fn command(start: &Start<'_>, marker: &str) -> Result<(Command, Vec<String>), Reason> {
+    let ResolvedTarget::Stdio { command, args, env, file_env, cwd } = start.link else {
         return Err(Reason::new(ReasonClass::Config, "not a program"));
     };
     let folder = folder(cwd.as_deref(), start.env);
@@ -129,14 +152,17 @@ fn command(start: &Start<'_>, marker: &str) -> Result<Command, Reason> {
         let why = format!("{command:?} cannot be found");
         Reason::new(ReasonClass::MissingProgram, why).hint(how_to_get(command))
     })?;
-    let mut built = start.launcher.command(&program, args.iter().map(Secret::expose));
+    let mut built = start.launcher.command(&program, args.iter().map(Secret::expose), start.linger);
     built.env_clear().current_dir(&folder);
-    built.envs(surroundings::variables(start.env));
+    built.envs(surroundings::variables(start.env, start.reach));
     built.envs(start.passed.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.envs(file_env.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.envs(env.iter().map(|(name, value)| (name.as_str(), value.expose())));
     built.env(guard::MARKER, marker);
-    Ok(Command::from(built))
+    let given: HashSet<&OsStr> = built.get_envs().map(|(name, _)| name).collect();
+    let withheld = start.env.vars().map(|(name, _)| name).filter(|name| !given.contains(OsStr::new(name)));
+    let withheld = withheld.map(str::to_owned).collect();
+    Ok((Command::from(built), withheld))
 }
 
 /// Where the usual launchers come from.
@@ -168,23 +194,36 @@ async fn drain(mut pipe: ChildStderr, tail: Arc<Tail>) {
 
 /// Waits for the end, and brings it about when asked to: input closed, a word to the guard, and only then
 /// force. The guard needs its own time to end the whole family; killing it first would leave them behind.
-async fn reap(
-    mut child: Child,
-    told: watch::Sender<Option<ExitStatus>>,
-    stop: CancellationToken,
-    end: Duration,
-    launcher: Launcher,
-    marker: String,
-) {
+async fn reap(mut child: Child, told: watch::Sender<Option<ExitStatus>>, ending: Ending) {
+    let Ending { stop, end, launcher, marker, let_go, left } = ending;
     let status = tokio::select! {
         status = child.wait() => status,
-        () = stop.cancelled() => finish(&mut child, end, &launcher).await,
+        () = stop.cancelled() => {
+            if let_go.is_some_and(|let_go| let_go.load(Ordering::SeqCst)) {
+                signal(&child, &launcher, Force::LetGo);
+                return left.cancel();
+            }
+            finish(&mut child, end, &launcher).await
+        }
     };
     let guard_killed = status.as_ref().is_ok_and(|status| status.code().is_none());
     if guard_killed && launcher != Launcher::None {
         guard::sweep_marked(&marker);
     }
     told.send_replace(Some(status.unwrap_or_default()));
+}
+
+/// What has to be known to end a program.
+struct Ending {
+    stop: CancellationToken,
+    /// How long it may take.
+    end: Duration,
+    launcher: Launcher,
+    marker: String,
+    /// Set where its guard may go on without us once we end as we should.
+    let_go: Option<Arc<AtomicBool>>,
+    /// Then nobody here reads what it writes any more.
+    left: CancellationToken,
 }
 
 async fn finish(child: &mut Child, end: Duration, launcher: &Launcher) -> io::Result<ExitStatus> {
@@ -201,6 +240,8 @@ async fn finish(child: &mut Child, end: Duration, launcher: &Launcher) -> io::Re
 }
 
 enum Force {
+    /// The guard goes on alone.
+    LetGo,
     Word,
     Kill,
 }
@@ -210,6 +251,7 @@ fn signal(child: &Child, launcher: &Launcher, force: Force) {
     use rustix::process::{Pid, Signal, kill_process, kill_process_group};
     let Some(pid) = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) else { return };
     let signal = match force {
+        Force::LetGo => Signal::USR1,
         Force::Word => Signal::TERM,
         Force::Kill => Signal::KILL,
     };
@@ -248,104 +290,84 @@ impl Sink for Stdin {
     }
 
     async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
-        let mut starts = Vec::new();
-        let bytes = match batch.as_slice() {
-            [one] => &one.line.0,
-            many => {
-                self.bytes.clear();
-                for outgoing in many {
-                    starts.push(self.bytes.len());
-                    self.bytes.extend_from_slice(&outgoing.line.0);
-                }
-                &self.bytes
-            }
-        };
-        let mut written = 0;
-        while written < bytes.len() {
-            match self.pipe.write(&bytes[written..]).await {
-                Ok(more) if 0 < more => written += more,
-                failed => {
-                    let why = failed.err().map_or_else(no_longer_reads, |error| input_closed(&error));
-                    let starts = starts.into_iter().chain([0]);
-                    let unsent = batch
-                        .iter()
-                        .zip(starts)
-                        .filter(|(_, start)| written <= *start)
-                        .filter_map(|(out, _)| out.id);
-                    return Err(Unsent { ids: unsent.collect(), closed: why.into() });
-                }
-            }
-        }
-        if CHUNK * 4 < self.bytes.capacity() {
-            self.bytes = Vec::new();
-        }
-        Ok(())
-    }
-}
-
-/// The server closed its input.
-pub(crate) fn no_longer_reads() -> Reason {
-    Reason::new(ReasonClass::Closed, "closed its input")
-}
-
-fn input_closed(error: &io::Error) -> Reason {
-    match error.kind() {
-        io::ErrorKind::BrokenPipe => no_longer_reads(),
-        _ => Reason::new(ReasonClass::Closed, format!("cannot be written to: {error}")).caused_by(error),
+        lines::write(&mut self.pipe, &mut self.bytes, batch).await
     }
 }
 
 /// The server's output.
 pub(crate) struct Stdout {
-    pipe: ChildStdout,
-    framer: Framer,
+    lines: Lines<ChildStdout>,
     ended: watch::Receiver<Option<ExitStatus>>,
-    tail: Arc<Tail>,
-    over: bool,
+    last_words: LastWords,
+    /// Comes when the program goes on without us.
+    left: Option<CancellationToken>,
 }
 
-impl Source for Stdout {
+/// What a program's end is explained by.
+struct LastWords {
+    tail: Arc<Tail>,
+    server: ServerName,
+    /// Our own variables that it did not get.
+    withheld: Vec<String>,
+}
+
+impl LineSource for Stdout {
     async fn next(&mut self) -> Incoming<'_> {
-        let mut rest = false;
-        while !self.framer.advance() {
-            if self.over {
-                let ended = self.ended.clone();
-                return Incoming::Closed(why_ended(ended, &self.tail).await);
-            }
-            let read = self.pipe.read_buf(self.framer.room(CHUNK)).await;
-            if !matches!(read, Ok(1..)) {
-                self.over = true;
-                rest = self.framer.finish();
-                if rest {
-                    break;
-                }
-            }
-        }
-        match self.framer.frame() {
-            Frame::Line(line) if rest => Incoming::Rest(line),
-            Frame::Line(line) => Incoming::Line(line),
-            Frame::Oversized(head) => Incoming::Oversized(head),
+        let next = match &self.left {
+            None => self.lines.next().await,
+            Some(left) => tokio::select! {
+                biased;
+                () = left.cancelled() => return Incoming::Closed(Closed::by_us()),
+                next = self.lines.next() => next,
+            },
+        };
+        match next {
+            Some(incoming) => incoming,
+            None => Incoming::Closed(why_ended(self.ended.clone(), &self.last_words).await),
         }
     }
 }
 
 /// The end of output is mostly the end of the program; its code is known a moment later.
-async fn why_ended(mut ended: watch::Receiver<Option<ExitStatus>>, tail: &Tail) -> Closed {
+async fn why_ended(mut ended: watch::Receiver<Option<ExitStatus>>, last: &LastWords) -> Closed {
     let status = tokio::time::timeout(Duration::from_millis(500), ended.wait_for(Option::is_some)).await;
     let status = status.ok().and_then(Result::ok).and_then(|status| *status);
     match status {
         None => Reason::new(ReasonClass::Closed, "closed its output").into(),
-        Some(status) => Reason::new(ReasonClass::Exited, describe_end(status, tail)).into(),
+        Some(status) => last.reason(status).into(),
     }
 }
 
+impl LastWords {
+    /// Why a program ended, and what may help.
+    fn reason(&self, status: ExitStatus) -> Reason {
+        let lines = self.tail.last(stderr_line::LOOKED_AT);
+        let reason = Reason::new(ReasonClass::Exited, describe_end(status, &lines));
+        match stderr_line::missing_variable(&lines, &self.withheld) {
+            Some(name) => reason.hint(format!(
+                "{name} is set here and not passed to it: write env_pass = [\"{name}\"] under [servers.{}] in kitbag.toml",
+                toml_key(self.server.as_str())
+            )),
+            None => reason,
+        }
+    }
+}
+
+/// A name as a part of a table's title.
+fn toml_key(name: &str) -> String {
+    let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+    if is_bare { name.to_owned() } else { format!("{name:?}") }
+}
+
 /// How a program ended, with its last words.
-pub(crate) fn describe_end(status: ExitStatus, tail: &Tail) -> String {
+fn describe_end(status: ExitStatus, lines: &[String]) -> String {
     let how = match status.code() {
-        Some(code @ 129..=192) => format!("was ended by signal {}", code - 128),
-        Some(code) => format!("ended with exit code {code}"),
-        None => "was killed".to_owned(),
+        Some(code @ 129..=192) => format!("signal {}", code - 128),
+        Some(code) => format!("exit code {code}"),
+        None => "killed".to_owned(),
     };
-    let last = tail.last(3);
-    if last.is_empty() { how } else { format!("{how}; stderr: {}", last.join(" / ")) }
+    match stderr_line::reason_in(lines) {
+        Some(line) => format!("{how}; stderr: {line}"),
+        None => how,
+    }
 }

@@ -1,7 +1,11 @@
 //! Writing requests, byte by byte: what the caller gives as JSON travels as given.
 
+use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
 
+use kitbag_core::Secret;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -11,10 +15,6 @@ use super::era::Era;
 #[cfg(test)]
 mod tests;
 
-/// Who we say we are.
-pub(crate) const CLIENT_INFO: &str =
-    concat!(r#"{"name":"kitbag","version":""#, env!("CARGO_PKG_VERSION"), r#""}"#);
-
 /// The keys of `_meta` that are ours to write, whatever a caller gives under them.
 const OWN_META: [&str; 4] = [
     "progressToken",
@@ -23,9 +23,42 @@ const OWN_META: [&str; 4] = [
     "io.modelcontextprotocol/clientInfo",
 ];
 
-/// One line: a request, a notification or an answer.
+/// A method of the protocol; nearly all are known when we are built.
+pub(crate) type MethodName = Cow<'static, str>;
+
+/// One line on its way out, with what a transport has to know about it, so that nobody reads it again to learn that.
 #[derive(Debug)]
-pub(crate) struct Line(pub(crate) Vec<u8>);
+pub(crate) struct Line {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) kind: LineKind,
+    /// Headers of this request alone, where its transport has any.
+    pub(crate) headers: CallHeaders,
+}
+
+/// Headers that a caller gives with one call.
+pub(crate) type CallHeaders = Option<Arc<[(String, Secret)]>>;
+
+/// What a line is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LineKind {
+    /// A request of ours.
+    Request {
+        method: MethodName,
+        era: Era,
+        /// Where in the line the name stands that goes into a header, as a JSON string.
+        name: Option<Range<usize>>,
+        /// Where the arguments of a tool stand, as JSON.
+        arguments: Option<Range<usize>>,
+    },
+    /// A notification of ours.
+    Notification {
+        method: MethodName,
+        /// The request it takes back.
+        takes_back: Option<u64>,
+    },
+    /// An answer to a request of theirs.
+    Answer,
+}
 
 /// The parameters of a request, by key. Those under `_meta` are added to ours.
 pub(crate) type Params<'a> = &'a [(&'a str, Param<'a>)];
@@ -62,41 +95,61 @@ impl From<Era> for Speech {
 
 /// A request of ours, written into `line`. The progress token is the id, so that a note finds its call without a
 /// table.
-pub(crate) fn request(mut line: Vec<u8>, id: u64, method: &str, params: Params<'_>, speech: Speech) -> Line {
+pub(crate) fn request(
+    mut line: Vec<u8>,
+    id: u64,
+    method: MethodName,
+    params: Params<'_>,
+    speech: Speech,
+    client: &str,
+) -> Line {
     let size: usize = params.iter().map(|(key, value)| key.len() + value.as_given().len() + 6).sum();
     line.reserve(size + method.len() + 320);
-    let mut digits = [0; 20];
-    let id = decimal(id, &mut digits);
+    let mut digits = itoa::Buffer::new();
+    let id = digits.format(id);
     push(&mut line, r#"{"jsonrpc":"2.0","id":"#);
-    line.extend_from_slice(id);
+    push(&mut line, id);
     push(&mut line, r#","method":""#);
-    push(&mut line, method);
+    push(&mut line, &method);
     push(&mut line, r#"","params":{"#);
+    // What newer servers want repeated in a header.
+    let named = match &*method {
+        "tools/call" | "prompts/get" => "name",
+        "resources/read" => "uri",
+        _ => "",
+    };
+    let (mut name, mut arguments) = (None, None);
     for (key, value) in params.iter().filter(|(key, _)| *key != "_meta") {
         line.push(b'"');
         push(&mut line, key);
         push(&mut line, "\":");
+        let from = line.len();
         match value {
             Param::Json(json) => push_flat(&mut line, json),
             Param::Text(text) => push_text(&mut line, text),
         }
+        match *key {
+            key if key == named => name = Some(from..line.len()),
+            "arguments" => arguments = Some(from..line.len()),
+            _ => {}
+        }
         line.push(b',');
     }
     push(&mut line, r#""_meta":{"progressToken":"#);
-    line.extend_from_slice(id);
+    push(&mut line, id);
     if let Era::Modern = speech.era {
         push(&mut line, r#","io.modelcontextprotocol/protocolVersion":""#);
         push(&mut line, super::era::MODERN);
         push(&mut line, r#"","io.modelcontextprotocol/clientCapabilities":"#);
         push(&mut line, speech.offers.json());
         push(&mut line, r#","io.modelcontextprotocol/clientInfo":"#);
-        push(&mut line, CLIENT_INFO);
+        push(&mut line, client);
     }
     if let Some((_, meta)) = params.iter().find(|(key, _)| *key == "_meta") {
         push_meta(&mut line, meta.as_given());
     }
     push(&mut line, "}}}\n");
-    Line(line)
+    Line { bytes: line, kind: LineKind::Request { method, era: speech.era, name, arguments }, headers: None }
 }
 
 /// What the caller adds stands beside our own keys, not instead of them: a server that reads the last of two equal
@@ -112,6 +165,11 @@ fn push_meta(line: &mut Vec<u8>, meta: &str) {
         line.push(b':');
         push_flat(line, value.get());
     }
+}
+
+/// The members of a JSON object in their order, each value as given; none where it is no object.
+pub(crate) fn members(object: &RawValue) -> Option<Vec<(String, &RawValue)>> {
+    serde_json::from_str(object.get()).ok().map(|Members(members)| members)
 }
 
 /// The members of a JSON object in their order, each value as given.
@@ -140,14 +198,26 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 /// A notification of ours.
-pub(crate) fn notification(method: &str, params: &str) -> Line {
+pub(crate) fn notification(method: MethodName, params: &str) -> Line {
+    let bytes = notified(&method, params);
+    Line { bytes, kind: LineKind::Notification { method, takes_back: None }, headers: None }
+}
+
+/// That nobody waits for the answer to a request of ours any more.
+pub(crate) fn cancelled(id: u64) -> Line {
+    let method = Cow::Borrowed("notifications/cancelled");
+    let bytes = notified(&method, &format!(r#"{{"requestId":{id},"reason":"no longer wanted"}}"#));
+    Line { bytes, kind: LineKind::Notification { method, takes_back: Some(id) }, headers: None }
+}
+
+fn notified(method: &str, params: &str) -> Vec<u8> {
     let mut line = Vec::with_capacity(method.len() + params.len() + 64);
     push(&mut line, r#"{"jsonrpc":"2.0","method":""#);
     push(&mut line, method);
     push(&mut line, r#"","params":"#);
     push_flat(&mut line, params);
     push(&mut line, "}\n");
-    Line(line)
+    line
 }
 
 /// An answer to a request of theirs.
@@ -162,14 +232,14 @@ pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line 
         }
         Err((code, message)) => {
             push(&mut line, r#","error":{"code":"#);
-            push(&mut line, &code.to_string());
+            push(&mut line, itoa::Buffer::new().format(code));
             push(&mut line, r#","message":"#);
             push_text(&mut line, message);
             push(&mut line, "}");
         }
     }
     push(&mut line, "}\n");
-    Line(line)
+    Line { bytes: line, kind: LineKind::Answer, headers: None }
 }
 
 /// A text as a JSON string.
@@ -190,21 +260,6 @@ fn push_text(line: &mut Vec<u8>, text: &str) {
 
 fn push(line: &mut Vec<u8>, text: &str) {
     line.extend_from_slice(text.as_bytes());
-}
-
-/// A number as text, written into the end of `digits`.
-fn decimal(number: u64, digits: &mut [u8; 20]) -> &[u8] {
-    let mut at = digits.len();
-    let mut rest = number;
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    &digits[at..]
 }
 
 /// JSON without line ends: outside of strings they are blanks, inside they cannot stand.

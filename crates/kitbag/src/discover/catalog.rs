@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use kitbag_core::catalog::{Cut, Part};
-use kitbag_core::{Fault, FaultKind, Limits, Place, ServerName, ToolName};
+use kitbag_core::catalog::{ListCut, ServerTools};
+use kitbag_core::{Fault, FaultKind, Limits, ServerName, SourceLocation, ToolName};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -15,7 +15,7 @@ mod tests;
 
 /// What a server answers when it is asked for its tools.
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct ListAnswer<'a> {
     #[serde(borrow)]
     tools: Vec<&'a RawValue>,
 }
@@ -27,7 +27,10 @@ struct Named {
 
 /// Reads every `.json` file of a folder, in order of name; the name without `.json` is the server's. A file
 /// that cannot be used costs itself.
-pub(crate) fn read_catalog(folder: &Path, limits: &Limits) -> std::io::Result<(Vec<Part>, Vec<Fault>)> {
+pub(crate) fn read_catalog(
+    folder: &Path,
+    limits: &Limits,
+) -> std::io::Result<(Vec<ServerTools>, Vec<Fault>)> {
     let entries = std::fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?;
     let mut files: Vec<_> = entries.into_iter().map(|entry| entry.path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "json"));
@@ -41,14 +44,14 @@ pub(crate) fn read_catalog(folder: &Path, limits: &Limits) -> std::io::Result<(V
     }
     if parts.is_empty() && faults.is_empty() {
         let fault = Fault::warning(FaultKind::Unreadable, "has no .json file with definitions of tools");
-        faults.push(fault.at(Place::file(folder)));
+        faults.push(fault.at(SourceLocation::file(folder)));
     }
     Ok((parts, faults))
 }
 
-fn read(file: &Path, limits: &Limits, faults: &mut Vec<Fault>) -> Result<Option<Part>, Box<Fault>> {
+fn read(file: &Path, limits: &Limits, faults: &mut Vec<Fault>) -> Result<Option<ServerTools>, Box<Fault>> {
     let wrong = |kind: FaultKind, message: String, hint: &str| {
-        Box::new(Fault::error(kind, message).hint(hint).at(Place::file(file)))
+        Box::new(Fault::error(kind, message).hint(hint).at(SourceLocation::file(file)))
     };
     // Two names that are no text could become one.
     let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else {
@@ -63,16 +66,16 @@ fn read(file: &Path, limits: &Limits, faults: &mut Vec<Fault>) -> Result<Option<
     let definitions = definitions(text.trim_start_matches('\u{feff}'))
         .map_err(|why| wrong(FaultKind::Syntax, why, "write [{\"name\": …, \"inputSchema\": …}, …]"))?;
     let (taken, over) = within(definitions, limits.tools);
-    let mut part = Part::parse(&server, taken.into_iter().map(RawValue::get), &limits);
+    let mut part = ServerTools::parse(&server, taken.into_iter().map(RawValue::get), &limits);
     if 0 < over {
         let most = limits.tools;
-        part.truncated = Some(Cut::by("tools", format!("more than {most} tools")));
+        part.truncated = Some(ListCut::by("tools", format!("more than {most} tools")));
         let message = format!(
             "has {} tools, and {most} are taken from one server (limits.tools): the last {over} are left out",
             most + over
         );
         let fault = Fault::warning(FaultKind::TooLarge, message).hint("spread them over several files");
-        faults.push(fault.of(&server).at(Place::file(file)));
+        faults.push(fault.of(&server).at(SourceLocation::file(file)));
     }
     Ok(Some(part))
 }
@@ -100,7 +103,7 @@ fn definitions(text: &str) -> Result<Vec<&RawValue>, String> {
     if let Ok(list) = serde_json::from_str(text) {
         return Ok(list);
     }
-    match (serde_json::from_str::<Answer<'_>>(text), serde_json::from_str::<&RawValue>(text)) {
+    match (serde_json::from_str::<ListAnswer<'_>>(text), serde_json::from_str::<&RawValue>(text)) {
         (Ok(answer), _) => Ok(answer.tools),
         (Err(_), Ok(_)) => Err("is no list of definitions of tools".to_owned()),
         (Err(_), Err(error)) => Err(format!("is not valid JSON: {error}")),

@@ -1,7 +1,7 @@
 //! Where other programs keep their files. A row a program; a program without a file here is read when its
 //! file is named.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use kitbag_core::config::Dialect;
 
@@ -47,6 +47,10 @@ const HOSTS: &[(&str, Base, &str)] = &[
     ("vibe", Home, ".vibe/config.toml"),
 ];
 
+/// Programs whose folder a variable moves, and the file's name there.
+const MOVED: &[(&str, &str, &str)] =
+    &[("codex", "CODEX_HOME", "config.toml"), ("claude-code", "CLAUDE_CONFIG_DIR", ".claude.json")];
+
 /// Files of the working folder, by whose rules they are read; without a dialect that is found out.
 const PROJECT: &[(Option<&str>, &str)] = &[
     (Some("claude-code"), ".mcp.json"),
@@ -69,7 +73,7 @@ const PROJECT: &[(Option<&str>, &str)] = &[
 
 /// A place to look, and whose file would be there.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct HostFile {
     /// Whose rules apply, when the place says so.
     pub dialect: Option<&'static Dialect>,
     /// The file, which need not exist.
@@ -77,7 +81,7 @@ pub struct Found {
 }
 
 /// Every place where a program keeps its servers for this user.
-pub fn host_files(env: &Env) -> Vec<Found> {
+pub fn host_files(env: &Env) -> Vec<HostFile> {
     let Some(home) = env.home() else { return Vec::new() };
     let xdg = env.filled("XDG_CONFIG_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let xdg = xdg.unwrap_or_else(|| home.join(".config"));
@@ -88,21 +92,38 @@ pub fn host_files(env: &Env) -> Vec<Found> {
     } else {
         xdg.clone()
     };
-    let moved = env.filled("CODEX_HOME").map(PathBuf::from);
-    let file = |(host, base, name): &(&str, Base, &str)| match (*host, &moved, base) {
-        ("codex", Some(folder), _) => folder.join("config.toml"),
-        (_, _, Base::Home) => home.join(name),
-        (_, _, Base::Settings) => settings.join(name),
-        (_, _, Base::Xdg) => xdg.join(name),
+    let moved = |host: &str| {
+        let (_, variable, name) = MOVED.iter().find(|(moved, ..)| *moved == host)?;
+        Some(env.path(env.filled(variable)?, env.cwd()).join(name))
     };
-    HOSTS.iter().map(|row| Found { dialect: Dialect::by_id(row.0), file: file(row) }).collect()
+    let file = |(host, base, name): &(&str, Base, &str)| match (moved(host), base) {
+        (Some(file), _) => file,
+        (None, Base::Home) => home.join(name),
+        (None, Base::Settings) => settings.join(name),
+        (None, Base::Xdg) => xdg.join(name),
+    };
+    HOSTS.iter().map(|row| HostFile { dialect: Dialect::by_id(row.0), file: file(row) }).collect()
 }
 
-/// Every place in the working folder where servers may be named.
-pub fn project_files(env: &Env) -> Vec<Found> {
-    let found = |(host, name): &(Option<&str>, &str)| Found {
-        dialect: host.and_then(Dialect::by_id),
-        file: env.cwd().join(name),
+/// The folders whose files belong to the project: from the root of the repository down to the working folder. Without
+/// a repository it is the working folder alone.
+pub fn project_folders(env: &Env) -> Vec<PathBuf> {
+    let is_root = |folder: &&Path| folder.join(".git").exists();
+    let depth = env.cwd().ancestors().take_while(|folder| !is_root(folder)).count();
+    let above: Vec<&Path> = env.cwd().ancestors().take(depth + 1).collect();
+    // No root was found when all folders above were looked at in vain.
+    let has_root = above.last().is_some_and(is_root);
+    let within = if has_root { above.len() } else { 1 };
+    above.into_iter().take(within).map(Path::to_path_buf).rev().collect()
+}
+
+/// Every place in the project where servers may be named; the nearest to the working folder last.
+pub fn project_files(env: &Env) -> Vec<HostFile> {
+    let in_folder = |folder: PathBuf| {
+        PROJECT.iter().map(move |(host, name)| HostFile {
+            dialect: host.and_then(Dialect::by_id),
+            file: folder.join(name),
+        })
     };
-    PROJECT.iter().map(found).collect()
+    project_folders(env).into_iter().flat_map(in_folder).collect()
 }

@@ -5,7 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use kitbag_core::config::{Dialect, Document, Reading, read};
-use kitbag_core::{Fault, FaultKind, Limits, Place, UserId};
+use kitbag_core::{Fault, FaultKind, Limits, SourceLocation, UserId};
 
 /// A configuration file's text, or why there is none; no text and no fault when the file is not there.
 pub(crate) fn text_of(file: &Path, limits: &Limits) -> Result<Option<String>, Box<Fault>> {
@@ -16,14 +16,16 @@ pub(crate) fn text_of(file: &Path, limits: &Limits) -> Result<Option<String>, Bo
 pub(crate) fn text_within(file: &Path, most: usize) -> Result<Option<String>, Box<Fault>> {
     let unreadable = |error: io::Error| {
         let fault = Fault::error(FaultKind::Unreadable, format!("cannot be read: {error}"));
-        Box::new(fault.hint("check the file's permissions").at(Place::file(file)))
+        Box::new(fault.hint("check the file's permissions").at(SourceLocation::file(file)))
     };
     // Looked at before it is opened: opening a pipe already waits, for ever if nobody writes.
     match fs::metadata(file) {
         Ok(meta) if meta.is_file() => {}
         Ok(_) => {
             let fault = Fault::error(FaultKind::Unreadable, "is a folder, pipe or device, not a file");
-            return Err(Box::new(fault.hint("put a file in its place, or remove it").at(Place::file(file))));
+            return Err(Box::new(
+                fault.hint("put a file in its place, or remove it").at(SourceLocation::file(file)),
+            ));
         }
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Ok(None);
@@ -38,11 +40,11 @@ pub(crate) fn text_within(file: &Path, most: usize) -> Result<Option<String>, Bo
         .map_err(unreadable)?;
     if most < bytes.len() {
         let fault = Fault::error(FaultKind::TooLarge, format!("file is larger than {most} bytes"));
-        return Err(Box::new(fault.at(Place::file(file))));
+        return Err(Box::new(fault.at(SourceLocation::file(file))));
     }
     decode(bytes).map(Some).ok_or_else(|| {
         let fault = Fault::error(FaultKind::Encoding, "not a text in UTF-8");
-        Box::new(fault.hint("save the file as UTF-8").at(Place::file(file)))
+        Box::new(fault.hint("save the file as UTF-8").at(SourceLocation::file(file)))
     })
 }
 
@@ -86,7 +88,7 @@ pub(crate) fn unread(file: &Path, dialect: Option<&'static Dialect>, fault: Faul
 
 /// Whose files a folder holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Folder {
+pub enum FolderOwner {
     /// The owner's; links are followed, people keep their dot files that way.
     Shared,
     /// One user's; what lies outside is not theirs, so links are not followed.
@@ -99,7 +101,7 @@ const NOT_SERVERS: [&str; 2] = ["kitbag.toml", "names.json"];
 /// Reads every file of a folder, in order of name. A folder that is not there is empty.
 pub fn read_folder(
     folder: &Path,
-    kind: Folder,
+    kind: FolderOwner,
     dialect: Option<&'static Dialect>,
     limits: &Limits,
 ) -> (Vec<Document>, Vec<Fault>) {
@@ -108,7 +110,7 @@ pub fn read_folder(
 }
 
 /// The files of a folder that may hold servers, in order of name.
-pub(crate) fn folder_files(folder: &Path, kind: Folder, limits: &Limits) -> (Vec<PathBuf>, Vec<Fault>) {
+pub(crate) fn folder_files(folder: &Path, kind: FolderOwner, limits: &Limits) -> (Vec<PathBuf>, Vec<Fault>) {
     let mut faults = Vec::new();
     let mut files: Vec<PathBuf> = Vec::new();
     for entry in entries(folder, &mut faults) {
@@ -118,10 +120,10 @@ pub(crate) fn folder_files(folder: &Path, kind: Folder, limits: &Limits) -> (Vec
             .and_then(|e| e.to_str())
             .is_some_and(|e| matches!(e, "json" | "jsonc" | "yaml" | "yml" | "toml"));
         let ours = path.file_name().and_then(|name| name.to_str()).is_some_and(|n| NOT_SERVERS.contains(&n));
-        let link = kind == Folder::User && entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        let link = kind == FolderOwner::User && entry.file_type().is_ok_and(|kind| kind.is_symlink());
         if link {
             let fault = Fault::warning(FaultKind::Unreadable, "a link in a user's folder is not followed");
-            faults.push(fault.hint("copy the file into the folder").at(Place::file(path.as_path())));
+            faults.push(fault.hint("copy the file into the folder").at(SourceLocation::file(path.as_path())));
         } else if known && !ours && !path.is_dir() {
             files.push(path);
         }
@@ -129,7 +131,7 @@ pub(crate) fn folder_files(folder: &Path, kind: Folder, limits: &Limits) -> (Vec
     files.sort();
     if limits.config_files < files.len() {
         let message = format!("more than {} files; the rest is not read", limits.config_files);
-        faults.push(Fault::error(FaultKind::TooLarge, message).at(Place::file(folder)));
+        faults.push(Fault::error(FaultKind::TooLarge, message).at(SourceLocation::file(folder)));
         files.truncate(limits.config_files);
     }
     (files, faults)
@@ -154,7 +156,7 @@ fn entries(folder: &Path, faults: &mut Vec<Fault>) -> Vec<fs::DirEntry> {
         }
         Err(error) => {
             let fault = Fault::error(FaultKind::Unreadable, format!("folder cannot be read: {error}"));
-            faults.push(fault.hint("check the folder's permissions").at(Place::file(folder)));
+            faults.push(fault.hint("check the folder's permissions").at(SourceLocation::file(folder)));
             Vec::new()
         }
     }

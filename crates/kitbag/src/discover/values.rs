@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use kitbag_core::config::env::dot_env;
-use kitbag_core::model::{Folder, Link, Lookup, Piece, Seen, input_variable};
+use kitbag_core::model::{ConfigFolder, Input, Piece, Seen, ServerTarget, ValueSource, input_variable};
 use kitbag_core::{Fault, Secret, ServerSpec};
 
 use crate::Env;
 
 /// Values for the references of one server.
-pub struct Values<'a> {
+pub struct ReferenceValues<'a> {
     /// The environment.
     pub env: &'a Env,
-    /// Variables of the working folder's `.env`, for servers of that folder only.
+    /// The folder that the server's file belongs to: the project's for a file of the project, else the working folder.
+    pub workspace: &'a Path,
+    /// Variables of that folder's `.env`, for servers of the project only.
     pub dot_env: &'a BTreeMap<String, String>,
     /// Answers given before.
     pub inputs: &'a dyn Fn(&str) -> Option<Secret>,
@@ -23,7 +25,7 @@ pub struct Values<'a> {
     pub(crate) env_files: &'a EnvFiles,
 }
 
-impl Lookup for Values<'_> {
+impl ValueSource for ReferenceValues<'_> {
     fn var(&self, name: &str) -> Option<String> {
         self.env.get(name).map(str::to_owned).or_else(|| self.dot_env.get(name).cloned())
     }
@@ -32,18 +34,18 @@ impl Lookup for Values<'_> {
         self.env.filled(&input_variable(id)).map(Secret::new).or_else(|| (self.inputs)(id))
     }
 
-    fn folder(&self, folder: Folder) -> Option<String> {
+    fn folder(&self, folder: ConfigFolder) -> Option<String> {
         let text = |path: &Path| path.to_str().map(str::to_owned);
         match folder {
-            Folder::Workspace => text(self.env.cwd()),
-            Folder::WorkspaceName => self.env.cwd().file_name()?.to_str().map(str::to_owned),
-            Folder::Home => self.env.home().and_then(text),
-            Folder::Plugin => self.file.parent().and_then(text),
+            ConfigFolder::Workspace => text(self.workspace),
+            ConfigFolder::WorkspaceName => self.workspace.file_name()?.to_str().map(str::to_owned),
+            ConfigFolder::Home => self.env.home().and_then(text),
+            ConfigFolder::Plugin => self.file.parent().and_then(text),
         }
     }
 
     fn env_file(&self, path: &str) -> Result<Vec<(String, Secret)>, String> {
-        let file = self.env.path(path, self.env.cwd());
+        let file = self.env.path(path, self.workspace);
         let text = self.env_files.text(&file)?;
         let (variables, _) = dot_env(&Arc::from(file.as_path()), text);
         Ok(variables.into_iter().map(|(name, value)| (name, Secret::new(value))).collect())
@@ -86,15 +88,22 @@ impl std::fmt::Debug for EnvFiles {
 }
 
 /// The path of a server's file of variables, if it names one and the name has a value here.
-pub(crate) fn env_file(spec: &ServerSpec, values: &Values<'_>) -> Option<PathBuf> {
-    let Link::Stdio(program) = &spec.link else { return None };
+pub(crate) fn env_file(spec: &ServerSpec, values: &ReferenceValues<'_>) -> Option<PathBuf> {
+    let ServerTarget::Stdio(program) = &spec.link else { return None };
     let path = program.env_file.as_ref()?.resolve(values).ok()?;
-    Some(values.env.path(&path, values.env.cwd()))
+    Some(values.env.path(&path, values.workspace))
+}
+
+/// What an input stands for while nobody answered: the default among its choices. A text that anybody may write has no
+/// such value, its default is only offered.
+pub(crate) fn chosen<'a>(spec: &'a ServerSpec, id: &str) -> Option<&'a str> {
+    let input = spec.inputs.iter().find(|input| input.id == id)?;
+    input.default.as_deref().filter(|default| input.options.iter().any(|option| option == default))
 }
 
 /// What other files give to a server: the variables of the working folder's `.env` that its references take, and
 /// the text of its file of variables.
-pub(crate) fn seen(spec: &ServerSpec, values: &Values<'_>) -> Seen {
+pub(crate) fn seen(spec: &ServerSpec, values: &ReferenceValues<'_>) -> Seen {
     let templates = spec.templates();
     let names =
         templates.iter().flat_map(|(_, template)| template.pieces()).filter_map(|piece| match piece {
@@ -103,6 +112,9 @@ pub(crate) fn seen(spec: &ServerSpec, values: &Values<'_>) -> Seen {
         });
     let mut variables: Vec<(String, String)> =
         names.filter_map(|name| Some((name.clone(), values.dot_env.get(name)?.clone()))).collect();
+    // A choice that the file makes for whoever is not asked decides what runs as well.
+    let chosen = |input: &Input| Some((format!("input {}", input.id), chosen(spec, &input.id)?.to_owned()));
+    variables.extend(spec.inputs.iter().filter_map(chosen));
     variables.sort();
     variables.dedup();
     let env_file = env_file(spec, values).map(|file| match values.env_files.text(&file) {

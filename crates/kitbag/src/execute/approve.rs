@@ -1,14 +1,12 @@
 //! Calls that need a person's yes. Where nobody can be asked, the answer is no.
 
-use std::future::Future;
-use std::pin::Pin;
-
+use futures_util::future::BoxFuture;
 use kitbag_core::{ServerName, UserId};
 use serde_json::{Map, Value};
 
-/// A call that waits for a person's yes.
+/// A call that waits for a person's approval.
 #[derive(Clone, Debug)]
-pub struct Approval {
+pub struct ApprovalRequest {
     /// For whom the call is made.
     pub user: UserId,
     /// Whose tool it is.
@@ -19,11 +17,21 @@ pub struct Approval {
     pub arguments: Map<String, Value>,
 }
 
-/// The answer on its way: whether the call may be made.
-pub type ApprovalFuture<'a> = Pin<Box<dyn Future<Output = bool> + Send + 'a>>;
-
-/// Asks a person.
+/// Asks a person whether a call may be made; see [`crate::OpenOptions::approver`].
+///
+/// ```
+/// use kitbag::{ApprovalRequest, Approver, BoxFuture};
+///
+/// /// Says yes to one user.
+/// struct OnlyAda;
+///
+/// impl Approver for OnlyAda {
+///     fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool> {
+///         Box::pin(async move { approval.user.as_str() == "ada" })
+///     }
+/// }
+/// ```
 pub trait Approver: Send + Sync + 'static {
     /// Whether a call may be made. The call waits for it, up to its total clock.
-    fn approve(&self, approval: Approval) -> ApprovalFuture<'_>;
+    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool>;
 }

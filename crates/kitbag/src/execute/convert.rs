@@ -11,16 +11,17 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::Failure;
+use super::CallError;
 use super::plain::plain;
+use super::result::masked;
 use super::weight::{as_text, too_much};
 
 /// The most of a server's words in a sentence of ours.
 const SHORT: usize = 200;
 
-/// One piece of content, as received.
+/// One content block of a tool's result, as received: text, image, audio, resource or link.
 #[derive(Clone, Debug)]
-pub struct Block(Form);
+pub struct ContentBlock(Form);
 
 #[derive(Clone, Debug)]
 enum Form {
@@ -30,7 +31,7 @@ enum Form {
     Other(Value),
 }
 
-impl PartialEq for Block {
+impl PartialEq for ContentBlock {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (Form::Text(text, _), Form::Text(other, _)) => text == other,
@@ -39,7 +40,13 @@ impl PartialEq for Block {
     }
 }
 
-impl Block {
+impl Serialize for ContentBlock {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.as_value().serialize(serializer)
+    }
+}
+
+impl ContentBlock {
     /// A piece of text.
     pub fn text(text: impl Into<String>) -> Self {
         Self(Form::Text(text.into(), OnceLock::new()))
@@ -168,9 +175,11 @@ impl Serialize for Neutral<'_> {
 /// A result, taken apart.
 #[derive(Debug, Default)]
 pub(crate) struct Converted {
-    pub(crate) content: Vec<Block>,
+    pub(crate) content: Vec<ContentBlock>,
     pub(crate) structured: Option<Value>,
     pub(crate) is_error: bool,
+    /// The server's own `_meta`.
+    pub(crate) meta: Option<Map<String, Value>>,
     pub(crate) notes: Vec<String>,
 }
 
@@ -182,11 +191,12 @@ impl Converted {
         }
         self.content.iter_mut().for_each(|block| *block = block.masked(redactor));
         self.structured = self.structured.take().map(|value| redactor.mask_value(&value));
+        self.meta = self.meta.take().map(|meta| masked(meta, redactor));
     }
 }
 
 /// Takes a result apart.
-pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Failure> {
+pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, CallError> {
     if let Some(why) = too_much(raw.get(), limits) {
         return Ok(as_text(raw.get(), why));
     }
@@ -197,24 +207,31 @@ pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Fail
     let mut fields = match serde_json::from_str::<Value>(raw.get()) {
         Ok(Value::Object(fields)) => fields,
         Ok(Value::Null) | Err(_) => {
-            return Err(Failure::new(
+            return Err(CallError::new(
                 ErrorKind::BadAnswer,
                 "the server answered tools/call without a result",
             ));
         }
         Ok(Value::String(text)) => {
-            return Ok(Converted { content: vec![Block::text(text)], ..Converted::default() });
+            return Ok(Converted { content: vec![ContentBlock::text(text)], ..Converted::default() });
         }
         Ok(Value::Array(items)) if !items.is_empty() && items.iter().all(|item| item["type"].is_string()) => {
             notes.push("its result is nothing but a list of content".to_owned());
             Map::from_iter([("content".to_owned(), Value::Array(items))])
         }
         Ok(other) => {
-            return Ok(Converted { content: vec![Block::text(other.to_string())], ..Converted::default() });
+            return Ok(Converted {
+                content: vec![ContentBlock::text(other.to_string())],
+                ..Converted::default()
+            });
         }
     };
     let is_error = is_error(fields.get("isError"), &mut notes);
     let structured = fields.shift_remove("structuredContent").filter(|value| !value.is_null());
+    let meta = match fields.shift_remove("_meta") {
+        Some(Value::Object(meta)) => Some(meta),
+        _ => None,
+    };
     let content = match fields.shift_remove("content") {
         None | Some(Value::Null) if structured.is_some() => Vec::new(),
         None | Some(Value::Null) => loose(&fields, &mut notes),
@@ -226,7 +243,7 @@ pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Fail
     };
     let structured = structured.map(|value| without_copies(value, &content));
     let notes = few(&notes, limits.remarks);
-    Ok(Converted { content, structured, is_error, notes })
+    Ok(Converted { content, structured, is_error, meta, notes })
 }
 
 /// The first notes, and how many there are beyond.
@@ -260,22 +277,22 @@ fn is_error(value: Option<&Value>, notes: &mut Vec<String>) -> bool {
 }
 
 /// A result without content: what else it holds, as text.
-fn loose(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Vec<Block> {
+fn loose(fields: &Map<String, Value>, notes: &mut Vec<String>) -> Vec<ContentBlock> {
     let own = |key: &&String| !matches!(key.as_str(), "_meta" | "isError" | "resultType");
     let rest: Map<String, Value> =
         fields.keys().filter(own).map(|key| (key.clone(), fields[key].clone())).collect();
     notes.push("its result has no content".to_owned());
-    if rest.is_empty() { Vec::new() } else { vec![Block::text(Value::Object(rest).to_string())] }
+    if rest.is_empty() { Vec::new() } else { vec![ContentBlock::text(Value::Object(rest).to_string())] }
 }
 
-fn block(value: Value, notes: &mut Vec<String>) -> Option<Block> {
+fn block(value: Value, notes: &mut Vec<String>) -> Option<ContentBlock> {
     match value {
         Value::String(text) => {
             notes.push("a block of its content is bare text".to_owned());
-            Some(Block::text(text))
+            Some(ContentBlock::text(text))
         }
         Value::Object(fields) => {
-            let block = Block::other(Value::Object(fields));
+            let block = ContentBlock::other(Value::Object(fields));
             if let Some(why) = broken(&block) {
                 notes.push(why);
             }
@@ -289,7 +306,7 @@ fn block(value: Value, notes: &mut Vec<String>) -> Option<Block> {
 }
 
 /// What is wrong with a block, if anything is.
-fn broken(block: &Block) -> Option<String> {
+fn broken(block: &ContentBlock) -> Option<String> {
     let fields = block.as_value();
     let data = |fields: &Value, kind: &str| {
         let data = fields.get("data").or_else(|| fields.get("blob")).and_then(Value::as_str);
@@ -314,9 +331,9 @@ fn broken(block: &Block) -> Option<String> {
 }
 
 /// Binary content that stands in the structured content a second time is left out there.
-fn without_copies(value: Value, content: &[Block]) -> Value {
+fn without_copies(value: Value, content: &[ContentBlock]) -> Value {
     let data: HashSet<&str> =
-        content.iter().filter_map(Block::data).filter(|data| 64 <= data.len()).collect();
+        content.iter().filter_map(ContentBlock::data).filter(|data| 64 <= data.len()).collect();
     fn walk(value: Value, data: &HashSet<&str>) -> Value {
         match value {
             Value::String(text) if data.contains(text.as_str()) => {

@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use kitbag_core::schema::Problem;
 use kitbag_core::{ErrorKind, ServerName};
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::connect::{CallError, Reason};
+use crate::connect::{RawCallError, Reason};
 
-/// Why a call has no result.
-#[derive(Clone, Debug, thiserror::Error)]
-pub struct Failure {
+/// The error of a tool call: why it has no result.
+#[derive(Clone, Debug, thiserror::Error, Serialize)]
+pub struct CallError {
     /// Which way it went wrong.
     pub kind: ErrorKind,
     /// Whose tool, when that is known.
@@ -24,13 +25,15 @@ pub struct Failure {
     pub code: Option<i64>,
     /// Why its server could not be used, where that is why.
     #[source]
+    #[serde(skip)]
     pub reason: Option<Arc<Reason>>,
     /// What helps to do better.
     pub repair: Option<Box<Repair>>,
 }
 
-/// What helps to do better.
-#[derive(Clone, Debug, PartialEq)]
+/// What a model can use to repair a failed call: similar names, or the schema of the arguments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Repair {
     /// Names that may have been meant.
     Names(Vec<String>),
@@ -41,7 +44,7 @@ pub enum Repair {
 /// The most of a schema that is put into an error.
 const SCHEMA: usize = 4_000;
 
-impl Failure {
+impl CallError {
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self {
             kind,
@@ -105,7 +108,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(server) = &self.server {
             write!(f, "{server}: ")?;
@@ -114,9 +117,9 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<CallError> for Failure {
-    fn from(error: CallError) -> Self {
-        let CallError { kind, server, tool, message, code, reason } = error;
+impl From<RawCallError> for CallError {
+    fn from(error: RawCallError) -> Self {
+        let RawCallError { kind, server, tool, message, code, reason } = error;
         Self { kind, server: Some(server), tool: Some(tool), message, code, reason, repair: None }
     }
 }

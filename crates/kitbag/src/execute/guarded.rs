@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use kitbag_core::ErrorKind;
 
-use super::Failure;
+use super::CallError;
 use crate::code::Trouble;
 
 /// Runs somebody's code; none if it panicked.
@@ -13,6 +13,6 @@ pub(crate) fn guarded_now<T>(work: impl FnOnce() -> T) -> Option<T> {
 }
 
 /// Why a call ended because of somebody's code.
-pub(crate) fn troubled(whose: &str, trouble: &Trouble) -> Failure {
-    Failure::new(ErrorKind::Internal, format!("{whose} {trouble}"))
+pub(crate) fn troubled(whose: &str, trouble: &Trouble) -> CallError {
+    CallError::new(ErrorKind::Internal, format!("{whose} {trouble}"))
 }

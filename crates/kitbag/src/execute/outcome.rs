@@ -1,18 +1,18 @@
 //! What came of an intent, and how each presentation tells it to the model.
 
-use kitbag_core::present::gateway::{Flag, Listing, Typed, outcome};
-use kitbag_core::present::native::Answer;
-use kitbag_core::present::text::{self, Message};
-use kitbag_core::present::{Asked, Intent};
+use kitbag_core::present::gateway::{ErrorFlag, GatewayOutcome, Listing, outcome};
+use kitbag_core::present::native::ToolAnswer;
+use kitbag_core::present::text::{self, TextMessage};
+use kitbag_core::present::{Intent, ModelRequest};
 use serde_json::{Value, json};
 
-use super::{Block, CallResult, Failure};
+use super::{CallError, CallResult, ContentBlock};
 
-/// What came of an intent.
+/// The outcome of an [`Intent`], see [`crate::Kitbag::run`].
 #[derive(Clone, Debug)]
-pub enum Outcome {
+pub enum IntentOutcome {
     /// A call came back, or did not.
-    Called(Result<CallResult, Failure>),
+    Called(Result<CallResult, CallError>),
     /// A server's tools.
     Listed(Listing),
     /// Tools that fit some words, a line each.
@@ -23,7 +23,7 @@ pub enum Outcome {
     Malformed(String),
 }
 
-impl Outcome {
+impl IntentOutcome {
     /// Whether the model should take it for a failure.
     pub fn is_error(&self) -> bool {
         match self {
@@ -34,45 +34,47 @@ impl Outcome {
     }
 
     /// What a model reads, as content.
-    pub fn blocks(&self) -> Vec<Block> {
+    pub fn blocks(&self) -> Vec<ContentBlock> {
         match self {
             Self::Called(Ok(result)) => result.for_model(),
-            Self::Called(Err(failure)) => vec![Block::text(failure.for_model())],
-            Self::Listed(listing) => vec![Block::text(listed(listing).to_string())],
-            Self::Found(lines) if lines.is_empty() => vec![Block::text("No tool fits.")],
-            Self::Found(lines) => vec![Block::text(lines.join("\n"))],
-            Self::Said(text) | Self::Malformed(text) => vec![Block::text(text.clone())],
+            Self::Called(Err(failure)) => vec![ContentBlock::text(failure.for_model())],
+            Self::Listed(listing) => vec![ContentBlock::text(listed(listing).to_string())],
+            Self::Found(lines) if lines.is_empty() => vec![ContentBlock::text("No tool fits.")],
+            Self::Found(lines) => vec![ContentBlock::text(lines.join("\n"))],
+            Self::Said(text) | Self::Malformed(text) => vec![ContentBlock::text(text.clone())],
         }
     }
 
     /// The answer to a call of a provider's API; none to what was only said.
-    pub fn answer(&self, asked: &Asked) -> Option<Answer> {
+    pub fn answer(&self, asked: &ModelRequest) -> Option<ToolAnswer> {
         if matches!(asked.intent, Intent::Say(_)) {
             return None;
         }
-        let blocks = self.blocks().into_iter().map(Block::into_value).collect();
-        Some(Answer { id: asked.id.clone(), tool: asked.tool.clone(), blocks, is_error: self.is_error() })
+        let blocks = self.blocks().into_iter().map(ContentBlock::into_value).collect();
+        Some(ToolAnswer { id: asked.id.clone(), tool: asked.tool.clone(), blocks, is_error: self.is_error() })
     }
 
     /// The answer of a gateway, by type.
-    pub fn typed(&self) -> Typed {
+    pub fn typed(&self) -> GatewayOutcome {
         match self {
             Self::Called(Ok(result)) => {
                 let blocks: Vec<Value> =
                     result.content.iter().map(|block| block.neutral().into_value()).collect();
-                let flag = if result.is_error { Flag::Failed } else { Flag::Fine };
+                let flag = if result.is_error { ErrorFlag::Failed } else { ErrorFlag::Fine };
                 outcome(&blocks, result.structured.as_ref(), flag)
             }
-            Self::Called(Err(failure)) => Typed::Error(failure.for_model()),
-            Self::Listed(listing) => Typed::Result { objects: objects(listing), blocks: notes(listing) },
-            Self::Found(lines) => Typed::Text(lines.join("\n")),
-            Self::Said(text) => Typed::Text(text.clone()),
-            Self::Malformed(repair) => Typed::Error(repair.clone()),
+            Self::Called(Err(failure)) => GatewayOutcome::Error(failure.for_model()),
+            Self::Listed(listing) => {
+                GatewayOutcome::Result { objects: objects(listing), blocks: notes(listing) }
+            }
+            Self::Found(lines) => GatewayOutcome::Text(lines.join("\n")),
+            Self::Said(text) => GatewayOutcome::Text(text.clone()),
+            Self::Malformed(repair) => GatewayOutcome::Error(repair.clone()),
         }
     }
 
     /// The message of the text protocol; none to what was only said.
-    pub fn message(&self, said_beside: &[String]) -> Option<Message> {
+    pub fn message(&self, said_beside: &[String]) -> Option<TextMessage> {
         if matches!(self, Self::Said(_)) {
             return None;
         }
@@ -85,7 +87,7 @@ impl Outcome {
 }
 
 /// A block as words: what is no text is told by its kind.
-fn words(block: &Block) -> String {
+fn words(block: &ContentBlock) -> String {
     match (block.as_text(), block.bytes()) {
         (Some(text), _) => text.to_owned(),
         (None, Some((kind, bytes))) => format!("[{} of {} bytes, {kind}]", block.kind(), bytes.len()),

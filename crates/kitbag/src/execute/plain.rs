@@ -5,10 +5,10 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
-use super::convert::{Block, Converted};
+use super::convert::{ContentBlock, Converted};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,6 +18,8 @@ struct Plain {
     structured_content: Option<Value>,
     #[serde(default)]
     is_error: Option<bool>,
+    #[serde(default, rename = "_meta")]
+    meta: Option<Map<String, Value>>,
 }
 
 /// A result of nothing but texts; none where it is anything else.
@@ -26,17 +28,18 @@ pub(super) fn plain(raw: &RawValue) -> Option<Converted> {
     if !raw.get().trim_start().starts_with('{') {
         return None;
     }
-    let Plain { content, structured_content, is_error } = serde_json::from_str(raw.get()).ok()?;
+    let Plain { content, structured_content, is_error, meta } = serde_json::from_str(raw.get()).ok()?;
     Some(Converted {
         content: content.into_iter().map(|text| text.0).collect(),
         structured: structured_content,
         is_error: is_error.unwrap_or(false),
+        meta,
         notes: Vec::new(),
     })
 }
 
 /// A block of a type and a text, written in this order and without anything else.
-struct Text(Block);
+struct Text(ContentBlock);
 
 impl<'de> Deserialize<'de> for Text {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -59,7 +62,7 @@ impl<'de> Visitor<'de> for Fields {
         {
             let text: String = map.next_value()?;
             if map.next_key::<Word>()?.is_none() {
-                return Ok(Text(Block::text(text)));
+                return Ok(Text(ContentBlock::text(text)));
             }
         }
         Err(A::Error::custom("something else"))

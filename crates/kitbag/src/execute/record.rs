@@ -13,9 +13,9 @@ const ARGUMENTS: usize = 200;
 /// The most calls that are kept.
 const CALLS: usize = 256;
 
-/// One call that was made.
+/// The record of one call, see [`crate::Kitbag::recent_calls`].
 #[derive(Clone, Debug)]
-pub struct Record {
+pub struct CallRecord {
     /// When it ended.
     pub at: SystemTime,
     /// For whom.
@@ -32,7 +32,7 @@ pub struct Record {
     pub took: Duration,
 }
 
-impl Record {
+impl CallRecord {
     /// As one line of a log. Others may read that, so its arguments are left out.
     pub fn line(&self) -> String {
         let how = self.kind.map_or("ok", ErrorKind::as_str);
@@ -46,7 +46,7 @@ pub(crate) struct Records(Mutex<VecDeque<Taken>>);
 
 /// A call as it was taken down: its arguments still whole, unless they are long.
 pub(crate) struct Taken {
-    pub(crate) record: Record,
+    pub(crate) record: CallRecord,
     pub(crate) arguments: Kept,
     /// Hides the secrets its server had at that moment.
     pub(crate) redactor: Redactor,
@@ -83,16 +83,16 @@ impl Records {
     }
 
     /// The last calls of a user, oldest first.
-    pub(crate) fn recent(&self, user: &UserId) -> Vec<Record> {
+    pub(crate) fn recent(&self, user: &UserId) -> Vec<CallRecord> {
         let shown = |taken: &Taken| {
             let arguments = taken.arguments.shown(&taken.redactor);
-            Record { arguments, ..taken.record.clone() }
+            CallRecord { arguments, ..taken.record.clone() }
         };
         self.lock().iter().filter(|taken| taken.record.user == *user).map(shown).collect()
     }
 
     /// The last calls of everybody, without their arguments.
-    pub(crate) fn all(&self) -> Vec<Record> {
+    pub(crate) fn all(&self) -> Vec<CallRecord> {
         self.lock().iter().map(|taken| taken.record.clone()).collect()
     }
 

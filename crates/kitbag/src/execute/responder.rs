@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, OnceLock};
 
+use futures_util::future::BoxFuture;
 use kitbag_core::Limits;
 use tokio::sync::Notify;
 
 use crate::code::{Threads, Trouble};
-use crate::connect::{Answer, Ask, Question, Responder};
+use crate::connect::{Answer, Question, QuestionKind, Responder};
 
 /// Whose trouble it is, in messages.
 pub(crate) const ANSWERER: &str = "whoever answers its questions";
@@ -14,7 +15,7 @@ pub(crate) const ANSWERER: &str = "whoever answers its questions";
 /// A responder that is watched.
 pub(crate) struct Watched {
     inner: Arc<dyn Responder>,
-    answers: Vec<Ask>,
+    answers: Vec<QuestionKind>,
     person: usize,
     threads: Threads,
     limits: Arc<Limits>,
@@ -52,11 +53,11 @@ impl Watched {
 }
 
 impl Responder for Watched {
-    fn answers(&self) -> &[Ask] {
+    fn answers(&self) -> &[QuestionKind] {
         &self.answers
     }
 
-    fn answer(&self, question: Question) -> Answer<'_> {
+    fn answer(&self, question: Question) -> BoxFuture<'_, Answer> {
         let inner = self.inner.clone();
         let work = async move { inner.answer(question).await };
         Box::pin(async move {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
+use data_encoding::HEXLOWER;
 use kitbag_core::text::{Redactor, visible};
 use kitbag_core::{Limits, UserId};
 use serde_json::{Value, json};
 
 use super::READ_RESULT;
-use super::convert::{Block, Converted};
-use crate::local::{Caller, LocalResult};
+use super::convert::{ContentBlock, Converted};
+use crate::local::ToolContext;
 
 /// Where results wait.
 #[derive(Clone, Debug)]
@@ -58,7 +59,8 @@ impl Results {
         let written =
             |result: &Converted| result.structured.as_ref().map(Value::to_string).unwrap_or_default();
         let structured = written(result);
-        let size: usize = result.content.iter().filter(|block| block.data().is_none()).map(Block::size).sum();
+        let size: usize =
+            result.content.iter().filter(|block| block.data().is_none()).map(ContentBlock::size).sum();
         if size <= most && structured.len() <= most {
             return None;
         }
@@ -72,14 +74,15 @@ impl Results {
         if size <= most && !result.content.is_empty() {
             // The content is whole; only what stands beside it has to wait.
             let (handle, note) = self.put_by(user, &structured, "structured content", 1);
-            result.content.push(Block::text(note));
+            result.content.push(ContentBlock::text(note));
             return handle;
         }
         let text = if result.content.is_empty() { structured } else { joined(texts()) };
         let (handle, note) = self.put_by(user, &text, "result", 2);
         let shown = page(&text, 1, most).0.to_owned();
         let others = result.content.drain(..).filter(|block| block.data().is_some());
-        result.content = [Block::text(shown), Block::text(note)].into_iter().chain(others).collect();
+        result.content =
+            [ContentBlock::text(shown), ContentBlock::text(note)].into_iter().chain(others).collect();
         handle
     }
 
@@ -105,22 +108,23 @@ impl Results {
         result: &mut Converted,
         redactor: impl FnOnce() -> Redactor,
     ) -> Option<String> {
-        if !result.content.iter().any(Block::is_file) {
+        if !result.content.iter().any(ContentBlock::is_file) {
             return self.bound(user, result, redactor);
         }
-        let size: usize = result.content.iter().filter(|block| !block.is_file()).map(Block::size).sum();
+        let size: usize =
+            result.content.iter().filter(|block| !block.is_file()).map(ContentBlock::size).sum();
         if size <= self.most() {
             return None;
         }
-        let (files, rest) = result.content.drain(..).partition(Block::is_file);
+        let (files, rest) = result.content.drain(..).partition(ContentBlock::is_file);
         result.content = rest;
         let handle = self.bound(user, result, redactor);
-        result.content.extend::<Vec<Block>>(files);
+        result.content.extend::<Vec<ContentBlock>>(files);
         handle
     }
 
     /// One page of a result: for whoever it was given to, as long as it is kept.
-    pub(crate) fn read(&self, handle: &str, number: usize, caller: &Caller) -> LocalResult {
+    pub(crate) fn read(&self, handle: &str, number: usize, caller: &ToolContext) -> Result<Value, String> {
         let gone = || {
             let shown: String = visible(handle).chars().take(40).collect();
             format!("there is no result {shown:?}; it may be too old, then make the call again")
@@ -150,7 +154,7 @@ impl Results {
         if !self.make_room(text.len()) {
             return None;
         }
-        let handle = handle();
+        let handle = handle()?;
         crate::registry::write_cache(&self.file(user, &handle)?, text).ok()?;
         Some(handle)
     }
@@ -206,14 +210,15 @@ fn files(folder: &Path) -> impl Iterator<Item = (PathBuf, std::fs::Metadata)> {
     all.take(100_000).filter_map(|file| Some((file.path(), file.metadata().ok()?)))
 }
 
-/// 128 random bits.
-fn handle() -> String {
-    use std::hash::{BuildHasher as _, RandomState};
-    format!("{:016x}{:016x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1))
+/// 128 random bits, unless the system has none to give.
+fn handle() -> Option<String> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits).ok()?;
+    Some(HEXLOWER.encode(&bits))
 }
 
 /// Blocks as one text, copied once: they may be large.
-fn joined<'a>(blocks: impl Iterator<Item = &'a Block>) -> String {
+fn joined<'a>(blocks: impl Iterator<Item = &'a ContentBlock>) -> String {
     let mut all = String::new();
     for (place, block) in blocks.enumerate() {
         if 0 < place {
@@ -269,6 +274,6 @@ pub(crate) fn tool(results: &Results) -> crate::local::LocalTool {
         let handle = arguments.get("handle").and_then(Value::as_str).unwrap_or_default();
         let number = arguments.get("page").and_then(Value::as_u64).unwrap_or(1);
         let read = results.read(handle, usize::try_from(number).unwrap_or(usize::MAX), &caller);
-        Box::pin(async move { read })
+        async move { read }
     })
 }

@@ -4,7 +4,7 @@
 use kitbag_core::Limits;
 use serde::Deserialize;
 
-use super::convert::{Block, Converted};
+use super::convert::{ContentBlock, Converted};
 
 /// What a value of its own costs, about: its place in a list or object, and what the allocator adds.
 const VALUE: usize = 72;
@@ -38,7 +38,7 @@ pub(super) fn as_text(text: &str, why: String) -> Converted {
     }
     let is_error = serde_json::from_str(text).is_ok_and(|mark: Mark| mark.is_error == Some(true));
     let note = format!("{why}: it is shown as text");
-    Converted { content: vec![Block::text(text)], structured: None, is_error, notes: vec![note] }
+    Converted { content: vec![ContentBlock::text(text)], is_error, notes: vec![note], ..Converted::default() }
 }
 
 #[derive(Default)]

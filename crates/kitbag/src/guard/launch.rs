@@ -9,14 +9,14 @@ use super::{GUARD, READY};
 
 /// How surely a server's processes end with us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
+pub enum Containment {
     /// All of them, also after SIGKILL.
     Exact,
     /// The server and its group, as long as we end in good order.
     BestEffort,
 }
 
-impl Keeping {
+impl Containment {
     /// The word used in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -54,12 +54,17 @@ impl Launcher {
     }
 
     /// How surely processes started this way end with us.
-    pub fn keeping(&self) -> Keeping {
-        if *self == Self::None { Keeping::BestEffort } else { Keeping::Exact }
+    pub fn containment(&self) -> Containment {
+        if *self == Self::None { Containment::BestEffort } else { Containment::Exact }
     }
 
-    /// The command that starts `program` with `args`.
-    pub(crate) fn command<'a>(&self, program: &Path, args: impl Iterator<Item = &'a str>) -> Command {
+    /// The command that starts `program` with `args`. Its guard may be told to let it go on by itself for `linger`.
+    pub(crate) fn command<'a>(
+        &self,
+        program: &Path,
+        args: impl Iterator<Item = &'a str>,
+        linger: Duration,
+    ) -> Command {
         let guard = match self {
             Self::Own => Path::new("/proc/self/exe"),
             Self::Other(path) => path,
@@ -74,7 +79,12 @@ impl Launcher {
         let mut command = Command::new(guard);
         #[cfg(unix)]
         std::os::unix::process::CommandExt::arg0(&mut command, "mcp-guard");
-        command.arg(GUARD).arg(std::process::id().to_string()).arg(program).args(args);
+        command.arg(GUARD).arg(std::process::id().to_string());
+        #[cfg(target_os = "linux")]
+        if !linger.is_zero() {
+            command.arg(format!("{}{}", super::linger::FLAG, linger.as_millis()));
+        }
+        command.arg(program).args(args);
         command
     }
 }

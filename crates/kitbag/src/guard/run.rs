@@ -15,6 +15,7 @@ use rustix::process::{
     set_child_subreaper, set_parent_process_death_signal, setsid, waitpid,
 };
 
+use super::linger::{self, Linger, Over};
 use super::{SHIM, family};
 
 /// What a shell says when a program cannot be run.
@@ -24,7 +25,7 @@ const POLITE: Duration = Duration::from_millis(500);
 /// How long everything may take to be gone.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// Runs as a guard: `<pid of Kitbag> <program> <args…>`.
+/// Runs as a guard: `<pid of Kitbag> [--linger=<ms>] <program> <args…>`.
 pub(super) fn guard(args: Vec<OsString>) -> ! {
     let code = match watch(args) {
         Ok(code) => code,
@@ -57,8 +58,10 @@ fn parse_pid(text: &OsString) -> Option<Pid> {
 }
 
 fn watch(args: Vec<OsString>) -> io::Result<i32> {
-    let mut args = args.into_iter();
+    let mut args = args.into_iter().peekable();
     let parent = args.next().and_then(|text| parse_pid(&text)).ok_or(io::ErrorKind::InvalidInput)?;
+    let most = args.next_if(|text| text.to_str().is_some_and(|text| text.starts_with(linger::FLAG)));
+    let most = most.as_ref().and_then(|text| text.to_str()?.strip_prefix(linger::FLAG)?.parse().ok());
     let _ = setsid();
     let _ = rustix::thread::set_name(super::NAME);
     set_child_subreaper(Some(getpid()))?;
@@ -68,6 +71,7 @@ fn watch(args: Vec<OsString>) -> io::Result<i32> {
         return Ok(CANNOT_RUN);
     }
     let signals = signals()?;
+    let linger = most.map(|most| Linger::new(Duration::from_millis(most))).transpose()?;
     let child = Command::new("/proc/self/exe")
         .arg(SHIM)
         .arg(getpid().as_raw_nonzero().to_string())
@@ -81,11 +85,17 @@ fn watch(args: Vec<OsString>) -> io::Result<i32> {
     rustix::stdio::dup2_stdin(&nothing)?;
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
-    let asked = wait_for_any(&[watched.as_fd(), alive.as_fd(), signals.as_fd()], None)?;
-    let code = match asked {
-        Some(1) => exit_code(server),
-        _ => end(server, &alive),
+    let let_go = linger.as_ref().map_or(signals.as_fd(), |linger| linger.let_go.as_fd());
+    let asked = wait_for_any(&[alive.as_fd(), signals.as_fd(), let_go, watched.as_fd()], None)?;
+    let has_ended = match (asked, linger) {
+        (Some(0), _) => true,
+        // Kitbag lets go right before it ends, and its end may show before the signal was taken.
+        (Some(2..), Some(linger)) if linger.is_let_go() => {
+            matches!(linger.watch(&alive, &signals), Over::Ended)
+        }
+        _ => false,
     };
+    let code = if has_ended { exit_code(server) } else { end(server, &alive) };
     clear();
     Ok(code)
 }
@@ -104,8 +114,8 @@ fn signals() -> io::Result<OwnedFd> {
     Ok(ours.into())
 }
 
-/// Which of the descriptors is ready first; none when time runs out.
-fn wait_for_any(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<Option<usize>> {
+/// Which of the descriptors is ready, the first of several; none when time runs out.
+pub(super) fn wait_for_any(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<Option<usize>> {
     let deadline = timeout.map(|timeout| Instant::now() + timeout);
     loop {
         let mut polled: Vec<PollFd<'_>> =

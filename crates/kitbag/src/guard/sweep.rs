@@ -7,16 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(target_os = "linux")]
 pub fn sweep() -> usize {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-    let Ok(entries) = std::fs::read_dir("/proc") else { return 0 };
+    // Whoever has a guard is the guard's to end, which may be about to, or lets a download finish.
+    let guarded: Vec<String> = processes().filter(|pid| is_guard(*pid)).filter_map(marker_of).collect();
     let mut ended = 0;
-    for pid in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+    for pid in processes() {
         // Held open, so that the number cannot change hands between looking and killing.
         let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
             continue;
         };
         let Some(marker) = marker_of(pid) else { continue };
-        // A guard whose owner is gone is about to clear up, and knows more of its family than the marker does.
-        if is_guard(pid) {
+        if guarded.contains(&marker) {
             continue;
         }
         if !is_alive(&marker) && pidfd_send_signal(&held, Signal::KILL).is_ok() {
@@ -34,19 +34,59 @@ pub fn sweep() -> usize {
 
 /// A marker for one start of a server. No two are the same: the next life of a server, and one of the same
 /// name that somebody else in this process opened, are not to be swept away with it.
-pub(crate) fn marker(server: &str) -> String {
+pub(crate) fn marker(server: &str, identity: &str) -> String {
     static STARTS: AtomicU64 = AtomicU64::new(1);
     let (pid, number) = (std::process::id(), STARTS.fetch_add(1, Ordering::Relaxed));
     let (start, space) = (start_time(pid).unwrap_or_default(), namespace().unwrap_or_default());
-    format!("{pid}/{start}/{space}/{server}/{number}")
+    format!("{pid}/{start}/{space}/{server}/{identity}/{number}")
+}
+
+/// A first download that goes on although the command that began it has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LingeringDownload {
+    /// The server it is for, by the name it had.
+    pub server: String,
+    /// The guard that ends it: after the limit `start_linger`, or when it gets a signal.
+    pub pid: u32,
+    identity: String,
+}
+
+impl LingeringDownload {
+    pub(crate) fn is_of(&self, server: &str, identity: &str) -> bool {
+        self.server == server && self.identity == identity && !identity.is_empty()
+    }
+}
+
+/// The downloads of this user's servers that go on by themselves.
+#[cfg(target_os = "linux")]
+pub fn lingering() -> Vec<LingeringDownload> {
+    let download = |pid: i32| {
+        let marker = marker_of(pid)?;
+        let mut parts = marker.splitn(4, '/').nth(3)?.rsplitn(3, '/').skip(1);
+        let (identity, server) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        Some(LingeringDownload { server, pid: u32::try_from(pid).ok()?, identity })
+    };
+    processes().filter(|pid| is_called(*pid, super::linger::NAME)).filter_map(download).collect()
+}
+
+/// Other systems let none go on.
+#[cfg(not(target_os = "linux"))]
+pub fn lingering() -> Vec<LingeringDownload> {
+    Vec::new()
+}
+
+#[cfg(target_os = "linux")]
+fn processes() -> impl Iterator<Item = i32> {
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok())
 }
 
 /// Ends the processes of one start whose guard was killed.
 #[cfg(target_os = "linux")]
 pub(crate) fn sweep_marked(ours: &str) {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-    let Ok(entries) = std::fs::read_dir("/proc") else { return };
-    for pid in entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok()) {
+    for pid in processes() {
         let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
             continue;
         };
@@ -70,8 +110,13 @@ fn marker_of(pid: i32) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 fn is_guard(pid: i32) -> bool {
-    let name = std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
-    name.trim_ascii_end() == super::NAME.to_bytes()
+    is_called(pid, super::NAME) || is_called(pid, super::linger::NAME)
+}
+
+#[cfg(target_os = "linux")]
+fn is_called(pid: i32, name: &std::ffi::CStr) -> bool {
+    let found = std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    found.trim_ascii_end() == name.to_bytes()
 }
 
 /// Whether the owner a marker names is alive: the same process, not another one under its number, not a zombie.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kitbag_core::catalog::Part;
+use kitbag_core::catalog::ServerTools;
 use kitbag_core::{Fault, ServerName, UserId};
 
 use super::{Inner, Kitbag};
@@ -12,7 +12,7 @@ use crate::roster::{Before, Lists, New, Now, Opened, Phase, Switch, part_of};
 use crate::world::{InOrder, Makings, World};
 use crate::{Setup, SetupError};
 
-/// Why a new world was not put in place.
+/// The error of [`Kitbag::apply`], [`Kitbag::reload`], [`Kitbag::restart`] and [`Kitbag::stop`].
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
     /// Everything was ended.
@@ -133,7 +133,7 @@ impl Inner {
         let makings = Makings {
             limits: self.options.limits.as_ref(),
             only: self.options.only.as_deref(),
-            eager: self.options.eager,
+            start: self.options.start,
         };
         let world = Arc::new(World::compile(setup, &makings, &before.world));
         self.results.follow(&world.setup.folders.state, &world.limits);
@@ -222,7 +222,7 @@ impl Inner {
 }
 
 /// The tools of servers that stay linked, where the limits within which definitions are read are others now.
-fn relisted(links: &BTreeMap<ServerName, Arc<Opened>>, world: &World, before: &Now) -> Vec<Part> {
+fn relisted(links: &BTreeMap<ServerName, Arc<Opened>>, world: &World, before: &Now) -> Vec<ServerTools> {
     let limits = &world.limits;
     if Arc::ptr_eq(limits, &before.world.limits) || reads_alike(limits, &before.world.limits) {
         return Vec::new();

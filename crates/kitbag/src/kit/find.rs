@@ -23,12 +23,13 @@ pub fn could_have<'a>(servers: impl Iterator<Item = &'a ServerName>, name: &str)
             servers.iter().filter(|server| fits(server, name)).map(|server| (*server).clone()).collect();
         Some(fitting).filter(|servers| !servers.is_empty())
     };
-    some(&is_named).or_else(|| some(&is_begun)).unwrap_or_else(|| servers.into_iter().cloned().collect())
+    let some = some(&is_named).or_else(|| some(&is_begun)).or_else(|| some(&is_spelled));
+    some.unwrap_or_else(|| servers.into_iter().cloned().collect())
 }
 
 /// Whether a name speaks of a server, by its own name or as shown names do.
 pub fn speaks_of(server: &ServerName, name: &str) -> bool {
-    is_named(server, name) || is_begun(server, name)
+    is_named(server, name) || is_begun(server, name) || is_spelled(server, name)
 }
 
 /// Whether a name is written as one of a particular server, be it there or not.
@@ -45,6 +46,15 @@ fn is_begun(server: &ServerName, name: &str) -> bool {
     let begin = format!("mcp_{}", word(server));
     let begin = &begin[..begin.len().min(44)];
     fold(name.get(..begin.len()).unwrap_or_default()) == begin
+}
+
+/// Whether a name is one of the server's as other programs write it: `server.tool`, `server__tool`, `mcp__server__tool`, or
+/// with the server in another case.
+fn is_spelled(server: &ServerName, name: &str) -> bool {
+    let server = fold(server.as_str());
+    let bare = name.get(..5).filter(|begin| fold(begin) == "mcp__").map_or(name, |_| &name[5..]);
+    let rest = bare.get(..server.len()).filter(|begin| fold(begin) == server).map(|_| &bare[server.len()..]);
+    rest.is_some_and(|rest| ["/", ".", "__"].iter().any(|sign| rest.starts_with(sign)))
 }
 
 /// A name as it stands in a shown name, without regard to case.

@@ -113,7 +113,7 @@ impl Kitbag {
 #[cfg(test)]
 mod tests {
     use kitbag_core::Limits;
-    use kitbag_core::catalog::Part;
+    use kitbag_core::catalog::ServerTools;
     use kitbag_core::schema::Schema;
     use serde_json::json;
 
@@ -129,7 +129,7 @@ mod tests {
         let definition = json!({"name": "a", "inputSchema": {"type": "object"}, "outputSchema": output});
         let limits = Limits::default();
         let server = ServerName::parse("s").unwrap();
-        let part = Part::parse(&server, [definition.to_string().as_str()], &limits);
+        let part = ServerTools::parse(&server, [definition.to_string().as_str()], &limits);
         let tool = part.tools[0].clone();
         let snapshot = Snapshot::default().with(part).unwrap();
         let told = |result: &Value| {

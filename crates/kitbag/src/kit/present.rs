@@ -3,27 +3,28 @@
 use std::sync::{Arc, Weak};
 
 use arc_swap::ArcSwap;
-use kitbag_core::model::{AgentRules, Mode};
-use kitbag_core::present::gateway::{self, Status};
+use kitbag_core::model::{Activity, AgentRules, Mode};
+use kitbag_core::present::gateway;
 use kitbag_core::present::native::Provider;
-use kitbag_core::present::{Audience, Intent, Presentation, Scene, find};
+use kitbag_core::present::{AgentServers, Intent, ModelRequest, PresentOptions, Presentation, find};
 use kitbag_core::shape::View;
 use kitbag_core::text::Globs;
 use kitbag_core::{Limits, ServerName, Transport};
+use serde_json::Value;
 
 use super::Kitbag;
 use crate::connect::{Link, LinkState};
-use crate::execute::{CallOptions, Outcome, READ_RESULT, ToolCall};
+use crate::execute::{CallOptions, CallParts, IntentOutcome, READ_RESULT};
 use crate::world::Server;
 
-/// Presentations that are kept: one for each agent and way it reads.
-const KEPT: usize = 64;
+/// Presentations that are kept, as many as views: one for each agent and way it reads.
+const KEPT: usize = 1_000;
 
 /// A presentation, and what it was made from.
 #[derive(Clone)]
 struct Kept {
     view: Weak<View>,
-    audience: Audience,
+    audience: PresentOptions,
     shown: Arc<Presentation>,
 }
 
@@ -32,7 +33,7 @@ struct Kept {
 pub(super) struct Presentations(ArcSwap<Vec<Kept>>);
 
 impl Presentations {
-    fn get(&self, view: &Arc<View>, audience: &Audience) -> Option<Arc<Presentation>> {
+    fn get(&self, view: &Arc<View>, audience: &PresentOptions) -> Option<Arc<Presentation>> {
         let kept = self.0.load();
         let is_same =
             |one: &&Kept| std::ptr::eq(one.view.as_ptr(), Arc::as_ptr(view)) && one.audience == *audience;
@@ -55,10 +56,10 @@ impl Presentations {
 impl Kitbag {
     /// Who reads what an agent sees, by what the files say: the agent's own way if it has one, else each
     /// server's, else the one for all.
-    pub fn audience(&self, agent: &AgentRules, provider: Provider) -> Audience {
+    pub fn present_options(&self, agent: &AgentRules, provider: Provider) -> PresentOptions {
         let world = self.0.now().world.clone();
         let own = agent.mode.filter(|mode| *mode != Mode::Auto);
-        let mut audience = Audience::new(provider, own.unwrap_or(world.mode));
+        let mut audience = PresentOptions::new(provider, own.unwrap_or(world.mode));
         if own.is_none() {
             let mode =
                 |(name, server): (&ServerName, &Arc<Server>)| Some((name.clone(), server.spec().rules.mode?));
@@ -69,8 +70,9 @@ impl Kitbag {
         audience
     }
 
-    /// What a model reads of a view. Nothing is made twice: the same view and audience give the same one.
-    pub fn present(&self, view: &Arc<View>, audience: &Audience) -> Arc<Presentation> {
+    /// What a model reads of a view. The same view and options give the same presentation, made once, as long as no more
+    /// than 1,000 others are in use at the same time.
+    pub fn present(&self, view: &Arc<View>, audience: &PresentOptions) -> Arc<Presentation> {
         let kept = &self.0.presentations;
         if let Some(found) = kept.get(view, audience) {
             return found;
@@ -85,25 +87,25 @@ impl Kitbag {
         new.shown
     }
 
-    fn show(&self, view: &View, audience: &Audience) -> Presentation {
+    fn show(&self, view: &View, audience: &PresentOptions) -> Presentation {
         let world = self.0.now().world.clone();
         let setup = &world.setup;
         let filed = setup.catalog.iter().map(|part| &part.server);
         let known: Vec<&ServerName> = setup.used().map(|spec| &spec.name).chain(filed).collect();
         let declared = Declared::new(&known, view.agent());
         let may_see = |name: &ServerName| world.policy.denies_server(view.user(), name).is_none();
-        let mut servers: Vec<gateway::Server<'_>> = world
+        let mut servers: Vec<gateway::GatewayServer<'_>> = world
             .servers
             .values()
             .map(|server| server.spec())
             .filter(|spec| may_see(&spec.name) && spec.rules.closed.is_none())
-            .map(|spec| gateway::Server {
+            .map(|spec| gateway::GatewayServer {
                 name: &spec.name,
                 transport: spec.transport(),
                 description: spec.description.as_deref(),
             })
             .collect();
-        servers.extend(setup.catalog.iter().map(|part| gateway::Server {
+        servers.extend(setup.catalog.iter().map(|part| gateway::GatewayServer {
             name: &part.server,
             transport: Transport::Stdio,
             description: None,
@@ -111,7 +113,7 @@ impl Kitbag {
         servers.retain(|server| declared.has(server.name));
         servers.sort_by_key(|server| declared.place(server.name));
         let unknown = declared.unknown.iter().map(String::as_str).collect();
-        let scene = Scene { servers, unknown, local: Some(&world.local), reader: Some(READ_RESULT) };
+        let scene = AgentServers { servers, unknown, local: Some(&world.local), reader: Some(READ_RESULT) };
         // What reads on in results is of no use where there are none.
         let is_idle = view.tools().iter().all(|shown| shown.name.as_str() == READ_RESULT);
         if is_idle && scene.servers.is_empty() {
@@ -121,28 +123,66 @@ impl Kitbag {
     }
 
     /// Does what a model wants. Every presentation ends here, and only here is anything done.
-    pub async fn run(&self, view: &View, intent: &Intent, options: CallOptions<'_>) -> Outcome {
+    pub async fn run(&self, view: &View, intent: &Intent, options: &CallOptions) -> IntentOutcome {
         match intent {
-            Intent::Say(text) => Outcome::Said(text.clone()),
-            Intent::Malformed { repair } => Outcome::Malformed(repair.clone()),
-            Intent::Find { query } => Outcome::Found(find(view, query)),
+            Intent::Say(text) => IntentOutcome::Said(text.clone()),
+            Intent::Malformed { repair } => IntentOutcome::Malformed(repair.clone()),
+            Intent::Find { query } => IntentOutcome::Found(find(view, query)),
             Intent::ListTools { server, query, page } => {
                 let unlisted = view.unlisted().find(|name| name.as_str() == server);
                 let link = unlisted.and_then(|name| self.link(name));
-                let fresh = self.warm(view, link.as_ref(), &options).await;
-                options.say(|| Status::Listing { server: server.clone() });
-                Outcome::Listed(gateway::list(&fresh, server, query.as_deref(), *page))
+                let fresh = self.warm(view, link.as_ref(), options).await;
+                options.say(|| Activity::Listing { server: server.clone() });
+                IntentOutcome::Listed(gateway::list(&fresh, server, query.as_deref(), *page))
             }
             Intent::Call { tool, arguments, .. } => {
                 let Some(link) = self.unlisted(view, tool) else {
-                    return Outcome::Called(
-                        self.call_tool(view, ToolCall { tool, arguments, options }).await,
+                    return IntentOutcome::Called(
+                        self.call_parts(view, CallParts { tool, arguments, options }).await,
                     );
                 };
-                let fresh = self.warm(view, Some(&link), &options).await;
+                let fresh = self.warm(view, Some(&link), options).await;
                 self.call_learnt(&fresh, &link, tool, arguments, options).await
             }
         }
+    }
+
+    /// Does all that a model's reply asks for, side by side, and gives the messages that answer it, in the order of
+    /// the reply and in the form of its provider: to be appended to the conversation after the reply. None when the
+    /// model asked for nothing, so an agent's loop ends there.
+    ///
+    /// ```no_run
+    /// use kitbag::{CallOptions, Kitbag, PresentOptions, Provider};
+    /// use serde_json::{Value, json};
+    ///
+    /// # async fn ask_model(_: &Value, _: &[Value]) -> Value { Value::Null }
+    /// # async fn example(kit: Kitbag) {
+    /// let view = kit.own_view();
+    /// let shown = kit.present(&view, &PresentOptions::native(Provider::OpenAiChat));
+    /// let mut messages = vec![json!({"role": "user", "content": "What time is it?"})];
+    /// loop {
+    ///     let reply = ask_model(&shown.tools, &messages).await;
+    ///     let answers = kit.run_all(&view, &shown, &reply, &CallOptions::default()).await;
+    ///     messages.push(reply);
+    ///     if answers.is_empty() {
+    ///         break;
+    ///     }
+    ///     messages.extend(answers);
+    /// }
+    /// # }
+    /// ```
+    pub async fn run_all(
+        &self,
+        view: &View,
+        shown: &Presentation,
+        reply: &Value,
+        options: &CallOptions,
+    ) -> Vec<Value> {
+        let requests = shown.decode(view, reply);
+        let run =
+            async |request: &ModelRequest| self.run(view, &request.intent, options).await.answer(request);
+        let answers = futures_util::future::join_all(requests.iter().map(run)).await;
+        shown.encode(&answers.into_iter().flatten().collect::<Vec<_>>())
     }
 
     /// Calls a tool by the name of its server and its own, now that the server's tools are known.
@@ -152,18 +192,18 @@ impl Kitbag {
         link: &Link,
         name: &str,
         arguments: &str,
-        options: CallOptions<'_>,
-    ) -> Outcome {
+        options: &CallOptions,
+    ) -> IntentOutcome {
         let server = link.name().as_str();
         let own = name.strip_prefix(server).and_then(|rest| rest.strip_prefix('/')).unwrap_or(name);
         let is_known = view.snapshot().part(link.name()).is_some();
         let tool = match gateway::find(view, server, own) {
             Ok(shown) => shown.name.to_string(),
-            Err(repair) if is_known => return Outcome::Malformed(repair),
+            Err(repair) if is_known => return IntentOutcome::Malformed(repair),
             // Why it could not be learnt is told by whoever calls.
             Err(_) => name.to_owned(),
         };
-        Outcome::Called(self.call_tool(view, ToolCall { tool: &tool, arguments, options }).await)
+        IntentOutcome::Called(self.call_parts(view, CallParts { tool: &tool, arguments, options }).await)
     }
 
     /// The link to the server a name speaks of, if nobody knows its tools yet.
@@ -173,9 +213,9 @@ impl Kitbag {
     }
 
     /// What the same agent sees now, narrowed as before, once the tools of this server are known or cannot be.
-    async fn warm(&self, view: &View, link: Option<&Link>, options: &CallOptions<'_>) -> Arc<View> {
+    async fn warm(&self, view: &View, link: Option<&Link>, options: &CallOptions) -> Arc<View> {
         if let Some(link) = link.filter(|link| view.snapshot().part(link.name()).is_none()) {
-            options.say(|| Status::Connecting { server: link.name().to_string() });
+            options.say(|| Activity::Connecting { server: link.name().to_string() });
             let limits = self.limits();
             let clock = limits.wait_stdio.max(limits.wait_http);
             let known = async {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use kitbag_core::catalog::{Change, Snapshot, changes};
+use futures_util::StreamExt as _;
+use futures_util::stream::{self, BoxStream};
+use kitbag_core::catalog::{Snapshot, ToolChange, changes};
 use kitbag_core::model::AgentRules;
 use kitbag_core::shape::{ClashError, View, ViewRequest};
 use kitbag_core::text::nearest;
@@ -17,10 +19,10 @@ use crate::execute::guarded_now;
 use crate::roster::Now;
 use crate::world::{Permits, Within, World};
 
-/// An agent nobody described.
+/// The error of [`Kitbag::agent`]: no file describes an agent of this name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no agent is called {name:?}")]
-pub struct NoAgent {
+pub struct UnknownAgent {
     /// What was asked for.
     pub name: String,
     /// What may have been meant.
@@ -30,11 +32,11 @@ pub struct NoAgent {
 impl Kitbag {
     /// What the files say about an agent. Whoever keeps it sees no more by it than the files allow by then: ask again
     /// for what they allow more.
-    pub fn agent(&self, name: &str) -> Result<AgentRules, NoAgent> {
+    pub fn agent(&self, name: &str) -> Result<AgentRules, UnknownAgent> {
         let world = self.0.now().world.clone();
         world.agent(name).ok_or_else(|| {
             let near = nearest(name, world.agents().map(|(name, _)| name.as_str())).map(str::to_owned);
-            NoAgent { name: name.to_owned(), near }
+            UnknownAgent { name: name.to_owned(), near }
         })
     }
 
@@ -48,11 +50,20 @@ impl Kitbag {
         self.0.own_view()
     }
 
-    /// Tells what happens to tools from now on.
-    pub fn changes(&self) -> Changes {
+    /// What happens to tools from now on: a list of changes whenever there are any. Ends with the catalog.
+    pub fn changes(&self) -> BoxStream<'static, Vec<ToolChange>> {
         let mut watch = self.watch();
         let last = watch.borrow_and_update().clone();
-        Changes { watch, last }
+        let next = async |(mut watch, mut last): (watch::Receiver<Arc<Snapshot>>, Arc<Snapshot>)| loop {
+            watch.changed().await.ok()?;
+            let now = watch.borrow_and_update().clone();
+            let found = changes(&last, &now);
+            last = now;
+            if !found.is_empty() {
+                return Some((found, (watch, last)));
+            }
+        };
+        stream::unfold((watch, last), next).boxed()
     }
 }
 
@@ -253,26 +264,5 @@ impl Views {
         let of_user = all.entry(user.clone()).or_default();
         Arc::make_mut(of_user).insert(agent.clone(), made);
         self.made.store(Arc::new(all));
-    }
-}
-
-/// What happens to tools, as it happens.
-pub struct Changes {
-    watch: watch::Receiver<Arc<Snapshot>>,
-    last: Arc<Snapshot>,
-}
-
-impl Changes {
-    /// The next changes; none when the catalog is closed.
-    pub async fn next(&mut self) -> Option<Vec<Change>> {
-        loop {
-            self.watch.changed().await.ok()?;
-            let now = self.watch.borrow_and_update().clone();
-            let found = changes(&self.last, &now);
-            self.last = now;
-            if !found.is_empty() {
-                return Some(found);
-            }
-        }
     }
 }

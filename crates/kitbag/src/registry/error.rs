@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use kitbag_core::config::edit::EditError;
-use kitbag_core::{Fault, Place, ServerName};
+use kitbag_core::{Fault, ServerName, SourceLocation};
 
 use super::file::FileError;
 
@@ -16,7 +16,7 @@ pub enum RegistryError {
         /// The name.
         name: ServerName,
         /// Where it stands.
-        place: Place,
+        place: SourceLocation,
     },
     /// Nobody has this name.
     #[error("no server is called {name}{}", near.as_ref().map(|near| format!("; did you mean {near}?")).unwrap_or_default())]
@@ -40,7 +40,7 @@ pub enum RegistryError {
         /// The name.
         name: ServerName,
         /// Where it stands.
-        place: Place,
+        place: SourceLocation,
     },
     /// The server comes from a variable or flag, where no file can switch it.
     #[error("{name} comes from {place} and cannot be switched in a file")]
@@ -48,7 +48,7 @@ pub enum RegistryError {
         /// The name.
         name: ServerName,
         /// Where it comes from.
-        place: Place,
+        place: SourceLocation,
     },
     /// A switch in another file decides whether the server is on.
     #[error("{name} is switched at {place}, which would not know its new name")]
@@ -56,7 +56,7 @@ pub enum RegistryError {
         /// The name.
         name: ServerName,
         /// Where the switch stands.
-        place: Place,
+        place: SourceLocation,
     },
     /// A link stands where a user's file or folder should be; what it leads to may be somebody else's.
     #[error("{0} is a link, and nothing is written through it")]

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use kitbag_core::Limits;
-use kitbag_core::config::edit::{self, Change, EditError, Edited, Editing, Home};
-use kitbag_core::config::export::Target;
+use kitbag_core::config::edit::{self, EditError, Edited, Editing, EntryChange, Home};
+use kitbag_core::config::export::ExportTarget;
 use kitbag_core::config::tree::{self, Format};
 use kitbag_core::config::{Reading, Source};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::discover::Folders;
 /// where, if there was something and it changed.
 pub fn export_into(
     folders: &Folders,
-    target: Target,
+    target: ExportTarget,
     file: &Path,
     entries: &[(String, Value)],
 ) -> Result<Option<PathBuf>, RegistryError> {
@@ -31,26 +31,27 @@ pub fn export_into(
 }
 
 fn with_entries(
-    target: Target,
+    target: ExportTarget,
     file: &Path,
     before: &str,
     entries: &[(String, Value)],
 ) -> Result<String, EditError> {
     let limits = Limits::default();
     let reading = Reading { dialect: None, workspace: None, limits: &limits };
-    let is_list = target == Target::OpenAi;
-    let home = if is_list { Home::List(target.wrapper()) } else { Home::Map(target.wrapper()) };
-    let editing = Editing::theirs(file, target.dialect(), reading, home);
+    let editing = Editing::theirs(file, target.dialect(), reading, target.home());
     let mut text = before.to_owned();
     for (name, entry) in entries {
-        if let Edited::Text(edited) = editing.change(&text, name, Change::Set { entry, words: None })? {
+        if let Edited::Text(edited) = editing.change(&text, name, EntryChange::Set { entry, words: None })? {
             text = edited;
         }
     }
-    let switch = [target.wrapper().first().copied().unwrap_or_default(), "enabled"];
-    let root = tree::parse(&Source::new(file, &text), Format::Json, &limits);
-    if is_list && root.is_ok_and(|root| root.at_path(&switch).is_none()) {
-        text = edit::set(&text, &switch, &true.into())?;
+    // Beside a list stands a switch for all of it.
+    if let Home::List([first, ..]) = target.home() {
+        let root = tree::parse(&Source::new(file, &text), Format::Json, &limits);
+        let switch = [*first, "enabled"];
+        if root.is_ok_and(|root| root.at_path(&switch).is_none()) {
+            text = edit::set(&text, &switch, &true.into())?;
+        }
     }
     let names: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();
     editing.check_others(before, &text, &names)?;

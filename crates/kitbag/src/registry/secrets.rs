@@ -24,12 +24,12 @@ type Answers = BTreeMap<String, BTreeMap<String, String>>;
 
 /// The answers given so far. Each belongs to the user who gave it.
 #[derive(Clone, Default)]
-pub struct Secrets {
+pub struct SecretStore {
     stored: Stored,
     damaged: bool,
 }
 
-impl Secrets {
+impl SecretStore {
     /// Reads the answers; a damaged file counts as none.
     pub fn load(folders: &Folders) -> Self {
         let stored = match file::read(&folders.answers()) {
@@ -92,7 +92,7 @@ impl Secrets {
     }
 }
 
-impl std::fmt::Debug for Secrets {
+impl std::fmt::Debug for SecretStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Secrets").field("users", &self.stored.users.len()).finish_non_exhaustive()
     }

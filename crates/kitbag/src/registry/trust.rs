@@ -10,7 +10,7 @@ use crate::discover::Folders;
 
 /// One approval.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Approval {
+pub struct TrustEntry {
     /// The file.
     pub file: PathBuf,
     /// The server, or `kitbag.toml` for a folder's settings.
@@ -22,18 +22,18 @@ pub struct Approval {
 #[derive(Default, Serialize, Deserialize)]
 struct Stored {
     version: u32,
-    approvals: Vec<Approval>,
+    approvals: Vec<TrustEntry>,
 }
 
 /// The approvals given so far. A damaged file counts as none: what is not surely approved is held.
 #[derive(Clone, Debug, Default)]
-pub struct Trust {
+pub struct TrustStore {
     file: PathBuf,
-    approvals: Vec<Approval>,
+    approvals: Vec<TrustEntry>,
     damaged: bool,
 }
 
-impl Trust {
+impl TrustStore {
     /// Reads the approvals.
     pub fn load(folders: &Folders) -> Self {
         let file = folders.approvals();
@@ -56,17 +56,17 @@ impl Trust {
     }
 
     /// All approvals.
-    pub fn approvals(&self) -> &[Approval] {
+    pub fn approvals(&self) -> &[TrustEntry] {
         &self.approvals
     }
 
     /// Whether just this was approved.
-    pub fn holds(&self, approval: &Approval) -> bool {
+    pub fn holds(&self, approval: &TrustEntry) -> bool {
         self.approvals.contains(approval)
     }
 
     /// Adds approvals, replacing older ones for the same entries.
-    pub fn approve(folders: &Folders, new: &[Approval]) -> Result<Self, FileError> {
+    pub fn approve(folders: &Folders, new: &[TrustEntry]) -> Result<Self, FileError> {
         Self::change(folders, |approvals| {
             approvals.retain(|old| !new.iter().any(|new| new.file == old.file && new.server == old.server));
             approvals.extend_from_slice(new);
@@ -74,11 +74,11 @@ impl Trust {
     }
 
     /// Takes approvals back; those of one file, or of one server in it.
-    pub fn revoke(folders: &Folders, is_meant: impl Fn(&Approval) -> bool) -> Result<Self, FileError> {
+    pub fn revoke(folders: &Folders, is_meant: impl Fn(&TrustEntry) -> bool) -> Result<Self, FileError> {
         Self::change(folders, |approvals| approvals.retain(|approval| !is_meant(approval)))
     }
 
-    fn change(folders: &Folders, change: impl FnOnce(&mut Vec<Approval>)) -> Result<Self, FileError> {
+    fn change(folders: &Folders, change: impl FnOnce(&mut Vec<TrustEntry>)) -> Result<Self, FileError> {
         let lock = file::lock(folders)?;
         let opened = lock.open(&folders.state.join("trust.json"))?;
         let mut trust = Self::load(folders);

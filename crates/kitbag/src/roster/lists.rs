@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kitbag_core::catalog::Part;
+use kitbag_core::catalog::ServerTools;
 use kitbag_core::text::Redactor;
 use kitbag_core::{Limits, ServerName, UserId};
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ pub(crate) struct Lists {
 /// A list from an earlier run.
 #[derive(Clone, Debug)]
 pub(crate) struct Remembered {
-    pub(crate) part: Part,
+    pub(crate) part: ServerTools,
     /// When it was written down, in seconds since 1970.
     pub(crate) since: Option<u64>,
 }
@@ -62,7 +62,7 @@ impl Lists {
             (found.values == values).then(|| (found, changed.and_then(super::seconds)))
         })?;
         let tools = written.tools.iter().take(limits.tools).map(|raw| raw.get());
-        let mut part = Part::parse(name, tools, limits);
+        let mut part = ServerTools::parse(name, tools, limits);
         mask_notes(&mut part, server.plan.redactor());
         Some(Remembered { part, since })
     }
@@ -131,7 +131,7 @@ pub(super) fn without_secrets<'a>(raw: &'a str, redactor: &Redactor) -> Cow<'a, 
 }
 
 /// Takes the secrets of a server out of what is told about its list: it may quote names and parts of schemas.
-pub(super) fn mask_notes(part: &mut Part, redactor: &Redactor) {
+pub(super) fn mask_notes(part: &mut ServerTools, redactor: &Redactor) {
     let mask = |text: &mut String| {
         if let Cow::Owned(masked) = redactor.mask(text) {
             *text = masked;

@@ -1,7 +1,7 @@
 use kitbag_core::ServerSpec;
 
 use super::*;
-use crate::connect::{LinkContext, Offers};
+use crate::connect::{Greeting, LinkContext, StartServers};
 use crate::guard::Launcher;
 use crate::world::Makings;
 use crate::{Env, Setup};
@@ -18,11 +18,11 @@ impl Scene {
         let name = ServerName::parse("x").unwrap();
         let spec = ServerSpec { lazy: true, ..ServerSpec::program(name.clone(), "none", ["x"]) };
         let setup = Arc::new(Setup::from_specs(Env::default(), vec![spec]));
-        let context = LinkContext::new(setup.env(), &setup.folders, Launcher::None, Offers::default());
+        let context = LinkContext::new(setup.env(), &setup.folders, Launcher::None, Greeting::default());
         let nothing = Arc::new(World::empty(setup.clone(), Arc::new(context)));
-        let makings = Makings { limits: None, only: None, eager: false };
+        let makings = Makings { limits: None, only: None, start: StartServers::AsConfigured };
         let world = Arc::new(World::compile(setup, &makings, &nothing));
-        Self { roster: Roster::new(nothing, Names::default(), TaskTracker::new()), world, name }
+        Self { roster: Roster::new(nothing, CatalogNames::default(), TaskTracker::new()), world, name }
     }
 
     /// Opens its server anew and puts it in place.
@@ -38,7 +38,7 @@ impl Scene {
             new: vec![new],
             gone: Vec::new(),
             relisted: Vec::new(),
-            local: Part::parse(&self.world.local, [], &self.world.limits),
+            local: ServerTools::parse(&self.world.local, [], &self.world.limits),
         });
         opened
     }
@@ -57,7 +57,7 @@ async fn f13_what_a_link_says_late_does_not_bring_it_back() {
     let link = opened.let_go().unwrap();
     scene.roster.stopped(&opened);
     assert_eq!(scene.away(), Some("stopped"));
-    scene.roster.heed(&link, &Status::new(LinkState::Ready));
+    scene.roster.heed(&link, &LinkStatus::new(LinkState::Ready));
     assert_eq!(scene.away(), Some("stopped"));
     link.stop();
 }

@@ -10,7 +10,7 @@ use kitbag_core::config::{Dialect, Document, Reading, read};
 use kitbag_core::{Fault, Limits, Severity};
 
 use super::stamps::Stamps;
-use crate::discover::{Folder, folder_files, text_of, unread};
+use crate::discover::{FolderOwner, folder_files, text_of, unread};
 
 /// The texts of files as they were when they could last be read, by path.
 pub(super) type Texts = BTreeMap<PathBuf, Arc<str>>;
@@ -83,7 +83,7 @@ impl<'a> Files<'a> {
     pub(super) fn of_folder(
         &mut self,
         folder: &Path,
-        kind: Folder,
+        kind: FolderOwner,
         limits: &Limits,
     ) -> (Vec<PathBuf>, Vec<Fault>) {
         self.stamps.note(folder);

@@ -9,7 +9,7 @@ mod variables;
 pub(super) struct Gathered<'a> {
     env: &'a Env,
     folders: &'a Folders,
-    trust: &'a Trust,
+    trust: &'a TrustStore,
     user: UserId,
     users: BTreeSet<UserId>,
     limits: Limits,
@@ -18,12 +18,12 @@ pub(super) struct Gathered<'a> {
     searched: Vec<Searched>,
     faults: Vec<Fault>,
     seen: BTreeSet<PathBuf>,
-    dot_env: BTreeMap<String, String>,
+    project: ProjectFolders,
     switched_on: bool,
-    held_settings: Option<HeldSettings>,
+    held_settings: Vec<HeldSettings>,
     pub(super) files: Files<'a>,
     env_files: EnvFiles,
-    pub(super) secrets: Secrets,
+    pub(super) secrets: SecretStore,
     pub(super) is_trust_damaged: bool,
     lost: Vec<Lost>,
     /// Whether `MCP_HUB_URL` stands in for all files.
@@ -31,7 +31,7 @@ pub(super) struct Gathered<'a> {
 }
 
 impl<'a> Gathered<'a> {
-    pub(super) fn new(env: &'a Env, folders: &'a Folders, trust: &'a Trust, user: UserId) -> Self {
+    pub(super) fn new(env: &'a Env, folders: &'a Folders, trust: &'a TrustStore, user: UserId) -> Self {
         Self {
             env,
             folders,
@@ -44,12 +44,12 @@ impl<'a> Gathered<'a> {
             searched: Vec::new(),
             faults: Vec::new(),
             seen: BTreeSet::new(),
-            dot_env: BTreeMap::new(),
+            project: ProjectFolders::default(),
             switched_on: env_servers::is_switched_on(env.get("AGENT_ENABLE_MCP")),
-            held_settings: None,
+            held_settings: Vec::new(),
             files: Files::new(None),
             env_files: EnvFiles::default(),
-            secrets: Secrets::default(),
+            secrets: SecretStore::default(),
             is_trust_damaged: false,
             lost: Vec::new(),
             hub: false,
@@ -63,9 +63,9 @@ impl<'a> Gathered<'a> {
     /// Every layer, in order.
     pub(super) fn everything(&mut self, hosts: &BTreeSet<String>) {
         self.own();
-        let (values, fault) = project::dot_env(&mut self.files, self.env, &self.limits);
-        self.dot_env = values;
-        self.faults.extend(fault);
+        let (folders, faults) = ProjectFolders::read(&mut self.files, self.env, &self.limits);
+        self.project = folders;
+        self.faults.extend(faults);
         self.project();
         self.hosts(hosts);
         self.variables();
@@ -119,11 +119,13 @@ impl<'a> Gathered<'a> {
         Ok(())
     }
 
-    /// The working folder's files.
+    /// The project's files.
     fn project(&mut self) {
-        let file = self.env.cwd().join("kitbag.toml");
-        if !self.is_ours(&file) {
-            self.project_settings(&file);
+        for folder in project_folders(self.env) {
+            let file = folder.join("kitbag.toml");
+            if !self.is_ours(&file) {
+                self.project_settings(&file);
+            }
         }
         let real = |file: &Path| file.canonicalize().ok();
         let hosts: Vec<PathBuf> =
@@ -169,7 +171,7 @@ impl<'a> Gathered<'a> {
         } else {
             self.faults.push(held_settings(file));
         }
-        self.held_settings = Some(HeldSettings { approval, text });
+        self.held_settings.push(HeldSettings { approval, text });
     }
 
     /// What was approved stays in force while the file says something that nobody approved: to drop it would lift
@@ -234,7 +236,7 @@ impl<'a> Gathered<'a> {
     /// A folder of servers: its files for everybody, and the user's own folder in it.
     fn folder(&mut self, folder: &Path, layer: Layer) {
         self.searched(layer.clone(), folder, folder.is_dir());
-        self.files_of(folder, Folder::Shared, &layer, None);
+        self.files_of(folder, FolderOwner::Shared, &layer, None);
         for (user, theirs) in user_folders(folder) {
             if user == self.user {
                 self.searched(layer.clone(), &theirs, true);
@@ -245,13 +247,13 @@ impl<'a> Gathered<'a> {
                     Layer::Flags => (layer.clone(), Some(user.clone())),
                     _ => (Layer::User(user.clone()), Some(user.clone())),
                 };
-                self.files_of(&theirs, Folder::User, &layer, owner);
+                self.files_of(&theirs, FolderOwner::User, &layer, owner);
             }
             self.users.insert(user);
         }
     }
 
-    fn files_of(&mut self, folder: &Path, kind: Folder, layer: &Layer, user: Option<UserId>) {
+    fn files_of(&mut self, folder: &Path, kind: FolderOwner, layer: &Layer, user: Option<UserId>) {
         let (files, faults) = self.files.of_folder(folder, kind, &self.limits);
         self.faults.extend(faults);
         for file in files {
@@ -288,15 +290,15 @@ impl<'a> Gathered<'a> {
     }
 
     /// Only the servers a program described itself. Of one name the last counts.
-    pub(super) fn described(mut self, request: &Request) -> Setup {
-        let mut rows: BTreeMap<String, Server> = BTreeMap::new();
+    pub(super) fn described(mut self, request: &DiscoverOptions) -> Setup {
+        let mut rows: BTreeMap<String, MergedServer> = BTreeMap::new();
         for spec in request.specs.iter().flatten() {
             self.read_env_file(spec, &Layer::Flags);
-            let row = Server {
+            let row = MergedServer {
                 name: spec.name.to_string(),
                 layer: Layer::Flags,
                 user: None,
-                state: if spec.enabled { State::Used } else { State::Disabled },
+                state: if spec.enabled { EntryState::Used } else { EntryState::Disabled },
                 origin: spec.origin.clone(),
                 also: Vec::new(),
                 spec: Some(spec.clone()),
@@ -321,16 +323,22 @@ impl<'a> Gathered<'a> {
         self.faults.extend(fault.filter(|_| is_kept));
     }
 
-    fn with_values<T>(&self, spec: &ServerSpec, layer: &Layer, work: impl FnOnce(&Values<'_>) -> T) -> T {
-        let none = BTreeMap::new();
-        let dot_env = if *layer == Layer::Project { &self.dot_env } else { &none };
-        let inputs = |id: &str| self.secrets.get(&self.user, spec, id);
+    fn with_values<T>(
+        &self,
+        spec: &ServerSpec,
+        layer: &Layer,
+        work: impl FnOnce(&ReferenceValues<'_>) -> T,
+    ) -> T {
+        let inputs =
+            |id: &str| self.secrets.get(&self.user, spec, id).or_else(|| chosen(spec, id).map(Secret::new));
         let file = &spec.origin.place.file;
-        work(&Values { env: self.env, dot_env, inputs: &inputs, file, env_files: &self.env_files })
+        let (workspace, dot_env) = self.project.given_to(file, layer, self.env);
+        let env_files = &self.env_files;
+        work(&ReferenceValues { env: self.env, workspace, dot_env, inputs: &inputs, file, env_files })
     }
 
     /// Merges everything and applies the settings.
-    pub(super) fn finish(mut self, request: Request) -> Setup {
+    pub(super) fn finish(mut self, request: DiscoverOptions) -> Setup {
         let documents = std::mem::take(&mut self.documents);
         for layered in documents.iter().filter(|layered| layered.used) {
             for spec in layered.document.servers.iter().filter_map(|loaded| loaded.spec.as_ref()) {
@@ -350,7 +358,9 @@ impl<'a> Gathered<'a> {
                 FaultKind::Syntax,
                 "the file of approvals cannot be read; what is not known to be approved is held",
             );
-            merged.faults.push(fault.hint("approve again with `kitbag trust`").at(Place::file(trust.file())));
+            merged
+                .faults
+                .push(fault.hint("approve again with `kitbag trust`").at(SourceLocation::file(trust.file())));
         }
         close_lost(&mut merged, &self.lost);
         for (file, settings) in &self.settings {
@@ -371,7 +381,7 @@ impl<'a> Gathered<'a> {
             limits: self.limits,
             catalog: Vec::new(),
             env: env.clone(),
-            dot_env: self.dot_env,
+            project: self.project,
             env_files: self.env_files,
             secrets: self.secrets,
             trust: trust.clone(),
@@ -387,7 +397,7 @@ impl<'a> Gathered<'a> {
 fn held_settings(file: &Path) -> Fault {
     let fault =
         Fault::note(FaultKind::Untrusted, "this folder's settings are not used until you approve them");
-    fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file))
+    fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(SourceLocation::file(file))
 }
 
 /// The same where others were approved before.
@@ -396,7 +406,7 @@ fn kept_settings(file: &Path) -> Fault {
         FaultKind::Untrusted,
         "this folder's settings changed; those you approved stay in force until you approve the new ones",
     );
-    fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(Place::file(file))
+    fault.hint("look at the file, then run `kitbag trust kitbag.toml`").at(SourceLocation::file(file))
 }
 
 /// What is wrong with a file that decides nothing is no more than a warning.

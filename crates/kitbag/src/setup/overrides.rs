@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use kitbag_core::config::layers::{Layer, Merged, Server, State};
-use kitbag_core::config::settings::{Settings, Sited};
+use kitbag_core::config::layers::{EntryState, Layer, Merged, MergedServer};
+use kitbag_core::config::settings::{Located, Settings};
 use kitbag_core::model::Overrides;
 use kitbag_core::text::all_nearest;
 use kitbag_core::{Fault, FaultKind};
@@ -40,10 +40,10 @@ pub(super) fn override_servers(merged: &mut Merged, settings: &Settings) {
     }
     for (name, over) in &settings.servers {
         let row = merged.servers.iter_mut().find(|row| row.name == *name && counts(row));
-        if let Some(Server { spec: Some(spec), state, .. }) = row {
+        if let Some(MergedServer { spec: Some(spec), state, .. }) = row {
             let spec = Arc::make_mut(spec);
             spec.apply(&over.value);
-            *state = if spec.enabled { State::Used } else { State::Disabled };
+            *state = if spec.enabled { EntryState::Used } else { EntryState::Disabled };
             spec.places.insert("settings", over.place.clone());
         }
     }
@@ -57,8 +57,8 @@ pub(super) fn loose_overrides(merged: &mut Merged, file: &Path, settings: &Setti
     loose.into_iter().map(|(name, over)| loose_override(merged, file, name, over)).collect()
 }
 
-fn loose_override(merged: &mut Merged, file: &Path, name: &str, over: &Sited<Overrides>) -> Fault {
-    let near = |is_meant: fn(&Server) -> bool| -> Vec<String> {
+fn loose_override(merged: &mut Merged, file: &Path, name: &str, over: &Located<Overrides>) -> Fault {
+    let near = |is_meant: fn(&MergedServer) -> bool| -> Vec<String> {
         let names = merged.servers.iter().filter(|row| is_meant(row)).map(|row| row.name.as_str());
         all_nearest(name, names).into_iter().map(str::to_owned).collect()
     };
@@ -79,12 +79,12 @@ fn loose_override(merged: &mut Merged, file: &Path, name: &str, over: &Sited<Ove
 }
 
 /// Whether settings have a say about a row.
-fn counts(row: &Server) -> bool {
-    matches!(row.state, State::Used | State::Disabled)
+fn counts(row: &MergedServer) -> bool {
+    matches!(row.state, EntryState::Used | EntryState::Disabled)
 }
 
 /// Closes servers; the first reason stays.
-fn close(merged: &mut Merged, reason: &str, is_meant: impl Fn(&Server) -> bool) {
+fn close(merged: &mut Merged, reason: &str, is_meant: impl Fn(&MergedServer) -> bool) {
     for row in merged.servers.iter_mut().filter(|row| is_meant(row)) {
         if let Some(spec) = &mut row.spec {
             Arc::make_mut(spec).rules.closed.get_or_insert_with(|| reason.to_owned());

@@ -10,8 +10,10 @@ use reqwest::Url;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::super::reason::{Reason, ReasonClass};
+use super::proxy::Proxies;
 use super::reason::root;
 use super::trust::{Trust, trusting_nobody};
+use crate::Env;
 
 #[cfg(test)]
 mod tests;
@@ -61,6 +63,19 @@ impl Address {
     /// Whether its path says that it speaks the older of the two transports.
     pub(crate) fn ends_in_sse(&self) -> bool {
         self.url.path().trim_end_matches('/').ends_with("/sse")
+    }
+}
+
+/// What of an environment decides how an address is reached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Route {
+    trust: Trust,
+    proxies: Proxies,
+}
+
+impl Route {
+    pub(crate) fn of(env: &Env) -> Self {
+        Self { trust: Trust::of(env), proxies: Proxies::of(env) }
     }
 }
 
@@ -150,16 +165,21 @@ impl Resolve for Resolver {
     }
 }
 
-/// The connector. It asks for no encoding, follows nothing, keeps no cookies and uses no proxy.
+/// The connector. It asks for no encoding, follows nothing, keeps no cookies, and uses the
+/// proxy that the route names, none of the process.
 pub(crate) fn connector(
     address: &Address,
     limits: &Limits,
     check: DialCheck,
-    trust: Trust,
+    route: &Route,
 ) -> Result<reqwest::Client, Reason> {
     // Where nothing is encrypted, no certificate needs to be read.
-    let tls = if address.url.scheme() == "https" { trust.verifying() } else { trusting_nobody() };
-    reqwest::Client::builder()
+    let tls = if address.url.scheme() == "https" { route.trust.verifying() } else { trusting_nobody() };
+    let unusable = |why| Reason::new(ReasonClass::Config, why);
+    let proxy = route.proxies.for_address(&address.url).map_err(unusable)?;
+    let builder = reqwest::Client::builder().no_proxy();
+    let builder = proxy.into_iter().fold(builder, reqwest::ClientBuilder::proxy);
+    builder
         .tls_backend_preconfigured(
             tls.map_err(|why| Reason::new(ReasonClass::Certificate, why).at(&address.shown))?,
         )
@@ -167,7 +187,6 @@ pub(crate) fn connector(
         .redirect(reqwest::redirect::Policy::none())
         .retry(reqwest::retry::never())
         .referer(false)
-        .no_proxy()
         // Sooner than the whole may take, so that a place that swallows everything is known for what it is.
         .connect_timeout(limits.wait_http * 2 / 5)
         // A request written while its server closes the connection is lost, and nobody knows whether it was read.

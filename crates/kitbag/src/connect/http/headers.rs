@@ -1,16 +1,18 @@
 //! The headers of a request: those of the configuration, and those the protocol repeats from the body.
 
+use std::ops::Range;
 use std::time::{Duration, SystemTime};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use kitbag_core::Secret;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
+use super::super::channel::Outgoing;
+use super::super::era::{Era, MODERN};
 use super::super::message;
 use super::super::reason::{Reason, ReasonClass};
+use super::super::wire::{LineKind, MethodName};
 use super::mirror::Mirrors;
 
 #[cfg(test)]
@@ -60,12 +62,20 @@ pub(crate) fn configured(pairs: &[(String, Secret)]) -> Result<HeaderMap, Reason
     Ok(headers)
 }
 
+/// Why headers cannot be sent, if they cannot.
+pub(crate) fn check(pairs: &[(String, Secret)]) -> Result<(), Reason> {
+    configured(pairs).map(|_| ())
+}
+
 /// What a line is, and the headers that go with it.
 #[derive(Debug, Default)]
 pub(crate) struct About {
     /// The request it is, if it is one that somebody waits for.
     pub(crate) id: Option<u64>,
-    pub(crate) method: String,
+    /// Whether it is a request, also one whose answer nobody waits for.
+    pub(crate) is_request: bool,
+    /// Its method; empty for an answer.
+    pub(crate) method: MethodName,
     /// The request it is about, if it takes one back.
     pub(crate) takes_back: Option<u64>,
     /// Whether it carries its protocol version itself.
@@ -73,67 +83,40 @@ pub(crate) struct About {
     pub(crate) headers: HeaderMap,
 }
 
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow, default)]
-    id: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    method: Option<&'a str>,
-    #[serde(borrow, default)]
-    params: Option<&'a RawValue>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Params<'a> {
-    #[serde(default)]
-    name: Option<String>,
-    #[serde(default)]
-    uri: Option<String>,
-    #[serde(borrow, default)]
-    arguments: Option<&'a RawValue>,
-    #[serde(default)]
-    request_id: Option<u64>,
-    #[serde(default, rename = "_meta")]
-    meta: Option<Meta>,
-}
-
-#[derive(Deserialize)]
-struct Meta {
-    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
-    version: Option<String>,
-}
-
 impl About {
-    /// Reads a line of ours.
-    pub(crate) fn of(line: &[u8], mirrors: &Mirrors) -> Self {
-        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else { return Self::default() };
-        let Some(method) = envelope.method else { return Self::default() };
-        let params = envelope.params.and_then(|params| serde_json::from_str(params.get()).ok());
-        let params: Params<'_> = params.unwrap_or_default();
-        let version = params.meta.and_then(|meta| meta.version);
-        let mut about = Self {
-            id: envelope.id.and_then(|id| id.get().parse().ok()),
-            method: method.to_owned(),
-            takes_back: params.request_id,
-            is_modern: version.is_some(),
-            headers: HeaderMap::new(),
-        };
-        let Some(version) = version else { return about };
-        about.put(VERSION, &version);
-        about.put(METHOD, method);
-        let name = match method {
-            "tools/call" | "prompts/get" => params.name,
-            "resources/read" => params.uri,
-            _ => None,
-        };
-        if let Some(name) = name {
-            about.put(NAME, &name);
-            if method == "tools/call" {
-                about.headers.extend(mirrors.headers(&name, params.arguments));
+    /// Of a line of ours.
+    pub(crate) fn of(outgoing: &Outgoing, mirrors: &Mirrors) -> Self {
+        let Outgoing { id, line } = outgoing;
+        match &line.kind {
+            LineKind::Answer => Self::default(),
+            LineKind::Notification { method, takes_back } => {
+                Self { method: method.clone(), takes_back: *takes_back, ..Self::default() }
+            }
+            LineKind::Request { method, era, name, arguments } => {
+                let mut about = Self { id: *id, is_request: true, method: method.clone(), ..Self::default() };
+                if *era == Era::Modern {
+                    let part = |range: &Option<Range<usize>>| line.bytes.get(range.clone()?);
+                    about.is_modern = true;
+                    about.repeat(part(name), part(arguments), mirrors);
+                }
+                // They were looked at before: what cannot be sent ended the call.
+                let own = line.headers.as_deref().map(configured).and_then(Result::ok);
+                about.headers.extend(own.unwrap_or_default());
+                about
             }
         }
-        about
+    }
+
+    /// What newer servers want said in headers, too.
+    fn repeat(&mut self, name: Option<&[u8]>, arguments: Option<&[u8]>, mirrors: &Mirrors) {
+        self.put(VERSION, MODERN);
+        self.put(METHOD, &self.method.clone());
+        let name: Option<String> = name.and_then(|name| serde_json::from_slice(name).ok());
+        let Some(name) = name else { return };
+        self.put(NAME, &name);
+        if self.method == "tools/call" {
+            self.headers.extend(mirrors.headers(&name, arguments));
+        }
     }
 
     fn put(&mut self, name: HeaderName, text: &str) {

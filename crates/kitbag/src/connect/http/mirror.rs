@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use kitbag_core::catalog::Rejected;
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use super::super::list::ToolList;
 use super::headers::value;
@@ -56,10 +55,10 @@ impl Mirrors {
     }
 
     /// The headers of one call.
-    pub(crate) fn headers(&self, tool: &str, arguments: Option<&RawValue>) -> Vec<(HeaderName, HeaderValue)> {
+    pub(crate) fn headers(&self, tool: &str, arguments: Option<&[u8]>) -> Vec<(HeaderName, HeaderValue)> {
         let mirrors = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(tool).cloned();
         let Some(mirrors) = mirrors.filter(|mirrors| !mirrors.is_empty()) else { return Vec::new() };
-        let Some(arguments) = arguments.and_then(|raw| serde_json::from_str::<Value>(raw.get()).ok()) else {
+        let Some(arguments) = arguments.and_then(|json| serde_json::from_slice::<Value>(json).ok()) else {
             return Vec::new();
         };
         let one = |mirror: Mirror| {

@@ -7,7 +7,7 @@ use super::super::channel::Closed;
 use super::super::peer::RequestError;
 use super::super::reason::{Reason, ReasonClass};
 use super::address::LookupError;
-use super::trust::distrust;
+use super::trust::{distrust, is_plain};
 use kitbag_core::text::Redactor;
 
 /// An exchange that gave no answer.
@@ -34,6 +34,12 @@ impl Trouble {
         let reason = |class, root: String| Box::new(with_source(Reason::new(class, root).at(shown), error));
         if let Some(distrust) = distrust(error) {
             return Self::Unreachable(reason(ReasonClass::Certificate, format!("{distrust} ({root})")));
+        }
+        if is_plain(error) {
+            let plain = reason(ReasonClass::Unreachable, "the server does not speak TLS (https)".to_owned());
+            return Self::Unreachable(Box::new(
+                plain.hint("write http:// instead of https:// in its \"url\""),
+            ));
         }
         if error.is_connect() && error.is_timeout() {
             return Self::Unreachable(reason(ReasonClass::Timeout, format!("no connection ({root})")));

@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use kitbag_core::{Limits, Secret};
 use reqwest::header::{
-    ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER,
+    WWW_AUTHENTICATE,
 };
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::Deserialize;
@@ -12,10 +13,10 @@ use serde_json::value::RawValue;
 
 use super::super::peer::{RequestError, remote};
 use super::super::reason::{Reason, ReasonClass};
-use super::address::{Address, check_literal, connector, usual};
+use super::address::{Address, Route, check_literal, connector, usual};
 use super::headers::{configured, retry_after};
 use super::reason::{Trouble, words};
-use super::trust::Trust;
+use super::said;
 use kitbag_core::text::Redactor;
 
 /// A server's address, ready to be spoken to.
@@ -51,12 +52,12 @@ impl Remote {
         headers: &[(String, Secret)],
         limits: &Limits,
         redactor: Redactor,
-        trust: Trust,
+        route: &Route,
     ) -> Result<Self, Reason> {
         let mut address = Address::parse(url.expose())?;
         address.shown = redactor.line(address.shown.as_bytes());
         let headers = configured(headers)?;
-        let client = connector(&address, limits, usual, trust)?;
+        let client = connector(&address, limits, usual, route)?;
         Ok(Self { address, client, headers, limits: limits.clone(), redactor })
     }
 
@@ -182,10 +183,7 @@ impl Remote {
     pub(crate) async fn refusal(&self, mut answer: Response) -> Refusal {
         let status = answer.status();
         let challenge = answer.headers().get(WWW_AUTHENTICATE);
-        // Written as one word, so that what stands behind the scheme is not taken for a credential.
-        let challenge = challenge.and_then(|challenge| challenge.to_str().ok());
-        let challenge = challenge.map(|challenge| challenge.replacen(' ', "-challenge ", 1));
-        let challenge = challenge.map(|challenge| words(challenge.as_bytes(), &self.redactor));
+        let challenge = challenge.and_then(|challenge| challenge.to_str().ok()).map(str::to_owned);
         let wait = answer.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok());
         let wait = wait.and_then(|wait| retry_after(wait, SystemTime::now()));
         let mut body = Vec::new();
@@ -208,11 +206,9 @@ impl Remote {
     /// The same by its status alone, whatever error of the protocol is in it.
     pub(crate) fn said(&self, refusal: &Refusal) -> Trouble {
         let mut text = format!("answered {}", refusal.status);
-        let said = [refusal.challenge.clone(), Some(words(&refusal.body, &self.redactor))];
-        let said = said.into_iter().flatten().filter(|said| !said.is_empty()).collect::<Vec<_>>().join("; ");
+        let said = refusal.explanation(&self.redactor);
         if !said.is_empty() {
-            // Not right behind a status: `Unauthorized: x` reads like a header, and x like a secret.
-            text.push_str(&format!(" and said: {said}"));
+            text.push_str(&format!(": {said}"));
         }
         let mut reason = self.because(refusal.class(), text);
         reason.hint = self.hint(reason.class, refusal.status);
@@ -222,10 +218,16 @@ impl Remote {
     /// What to do about a refusal.
     fn hint(&self, class: ReasonClass, status: StatusCode) -> Option<String> {
         let hint = match class {
-            ReasonClass::AuthRequired => "put a token into its \"headers\" or \"auth\"",
+            ReasonClass::AuthRequired if self.headers.contains_key(AUTHORIZATION) => {
+                "its \"Authorization\" was not accepted: check that the token is right and has not expired"
+            }
+            ReasonClass::AuthRequired => {
+                "add a token to its entry: \"headers\": {\"Authorization\": \"Bearer ${MY_TOKEN}\"}"
+            }
             ReasonClass::Forbidden => "use credentials that are allowed to do this",
             _ if status == StatusCode::NOT_FOUND && self.address.url.path() == "/" => {
-                "add the path to its url; most servers answer at /mcp"
+                let shown = self.address.shown.trim_end_matches('/');
+                return Some(format!("most servers answer at /mcp; try \"url\": \"{shown}/mcp\""));
             }
             _ => return None,
         };
@@ -251,6 +253,11 @@ impl Refusal {
             StatusCode::TOO_MANY_REQUESTS => ReasonClass::RateLimited,
             _ => ReasonClass::Refused,
         }
+    }
+
+    /// Why, as the server says it.
+    fn explanation(&self, redactor: &Redactor) -> String {
+        said::explanation(self.challenge.as_deref().unwrap_or_default(), &self.body, redactor)
     }
 
     /// The error of the protocol in it, if there is one, whoever it says it is for.

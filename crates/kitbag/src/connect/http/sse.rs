@@ -11,9 +11,10 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
+use super::super::channel::{Closed, Incoming, LineSource, Outgoing, Sink, Unsent};
 use super::super::peer::RequestError;
 use super::super::reason::ReasonClass;
+use super::super::wire::MethodName;
 use super::doubt::Doubt;
 use super::events::{Events, TooLong};
 use super::headers::{About, answered};
@@ -116,14 +117,14 @@ pub(crate) async fn open(
 impl Sink for Posts {
     async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
         for outgoing in batch.drain(..) {
-            let about = About::of(&outgoing.line.0, &Mirrors::default());
+            let about = About::of(&outgoing, &Mirrors::default());
             let shared = self.shared.clone();
             shared.waiting().extend(outgoing.id);
             if let Some(id) = about.takes_back {
                 shared.waiting().remove(&id);
             }
             shared.posting.send_modify(|count| *count += 1);
-            let carried = shared.carry(outgoing.id, about.method.clone(), outgoing.line.0);
+            let carried = shared.carry(outgoing.id, about.method.clone(), about.headers, outgoing.line.bytes);
             if about.method == "notifications/initialized" {
                 // Nothing may overtake the end of the handshake.
                 let _ = tokio::time::timeout(self.shared.remote.limits.wait_http, carried).await;
@@ -150,13 +151,13 @@ impl Shared {
         trouble.end().filter(|_| is_alone)
     }
 
-    async fn carry(self: Arc<Self>, id: Option<u64>, method: String, line: Vec<u8>) {
+    async fn carry(self: Arc<Self>, id: Option<u64>, method: MethodName, headers: HeaderMap, line: Vec<u8>) {
         let posting = async {
             let _room = self.room.acquire().await;
             if let Some(closed) = self.over.get() {
                 return Err(Trouble::Unreachable(closed.0.clone()));
             }
-            let answer = self.remote.post(&self.endpoint, HeaderMap::new(), line).await?;
+            let answer = self.remote.post(&self.endpoint, headers, line).await?;
             if answer.status().is_success() {
                 self.doubt.succeeded(&method);
                 return Ok(());
@@ -185,7 +186,7 @@ impl Shared {
     }
 }
 
-impl Source for Stream {
+impl LineSource for Stream {
     async fn next(&mut self) -> Incoming<'_> {
         self.line = Vec::new();
         loop {

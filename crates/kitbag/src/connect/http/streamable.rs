@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
+use super::super::channel::{Closed, Incoming, LineSource, Outgoing, Sink, Unsent};
 use super::super::list::ToolList;
 use super::super::peer::RequestError;
 use super::super::reason::ReasonClass;
@@ -148,36 +148,34 @@ async fn leave(shared: Arc<Shared>) {
 impl Sink for Posts {
     async fn send(&mut self, batch: &mut Vec<Outgoing>) -> Result<(), Unsent> {
         for outgoing in batch.drain(..) {
-            let mut about = About::of(&outgoing.line.0, &self.0.mirrors);
-            if let Some(id) = about.takes_back.filter(|_| about.method == "notifications/cancelled") {
+            let about = About::of(&outgoing, &self.0.mirrors);
+            if let Some(id) = about.takes_back {
                 // Newer servers see that nobody listens any more; older ones have to be told.
                 if self.0.abort(id).is_none_or(|flight| flight.is_modern) {
                     continue;
                 }
             }
-            let is_answered = about.id.is_some();
-            // A request whose answer nobody waits for has an id, too, and stays open for as long as it likes.
-            about.id = outgoing.id;
             let shared = self.0.clone();
             // Registered here and not by the task: what ends meanwhile waits for it.
             let landing = Landing::of(&shared, &about);
             if about.method == "notifications/initialized" {
                 // Nothing may overtake the end of the handshake.
                 let wait = shared.remote.limits.wait_http;
-                let carried = shared.clone().carry(outgoing.line.0, about, landing);
+                let carried = shared.clone().carry(outgoing.line.bytes, about, landing);
                 let _ = tokio::time::timeout(wait, carried).await;
                 shared.tasks.spawn(shared.clone().overhear());
-            } else if is_answered && about.id.is_none() {
-                shared.tasks.spawn(shared.clone().subscribe(outgoing.line.0, about));
+            } else if about.is_request && about.id.is_none() {
+                // A request whose answer nobody waits for stays open for as long as it likes.
+                shared.tasks.spawn(shared.clone().subscribe(outgoing.line.bytes, about));
             } else {
-                shared.tasks.spawn(shared.clone().carry(outgoing.line.0, about, landing));
+                shared.tasks.spawn(shared.clone().carry(outgoing.line.bytes, about, landing));
             }
         }
         Ok(())
     }
 }
 
-impl Source for Answers {
+impl LineSource for Answers {
     async fn next(&mut self) -> Incoming<'_> {
         // Who waits for the next message holds nothing of the last: it may have been large.
         self.line = Vec::new();

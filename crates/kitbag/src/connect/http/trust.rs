@@ -85,6 +85,12 @@ pub(crate) fn distrust(error: &(dyn std::error::Error + 'static)) -> Option<&'st
     None
 }
 
+/// Whether whoever answered does not speak TLS.
+pub(crate) fn is_plain(error: &(dyn std::error::Error + 'static)) -> bool {
+    let is_plain = |error| matches!(tls(error), Some(rustls::Error::InvalidMessage(_)));
+    std::iter::successors(Some(error), |error| error.source()).any(is_plain)
+}
+
 /// The error of TLS that this one is, or that errors of input and output hide: what they hold is not their source.
 fn tls<'a>(mut error: &'a (dyn std::error::Error + 'static)) -> Option<&'a rustls::Error> {
     while let Some(held) = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref) {

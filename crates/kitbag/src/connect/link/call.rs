@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use kitbag_core::text::cut;
-use kitbag_core::{ErrorKind, ServerName, UserId};
+use kitbag_core::{ErrorKind, Secret, ServerName, UserId};
 use memchr::memmem;
 use serde_json::value::RawValue;
 use tokio::sync::{SemaphorePermit, mpsc};
@@ -14,38 +14,42 @@ use tokio::time::Instant;
 
 use super::super::ask::{self, Asked, Offers, Responder, Responses};
 use super::super::era::{self, Era};
+use super::super::http::check_headers;
 use super::super::message::is_too_deep;
+use super::super::notification::Notification;
 use super::super::open::Session;
-use super::super::peer::{Caller, Clocks, Note, RequestError, Voice};
+use super::super::peer::{Caller, Clocks, RequestContext, RequestError};
 use super::super::reason::Reason;
 use super::super::waits::backoff;
-use super::super::wire::{Param, Speech};
+use super::super::wire::{MethodName, Param, Params, Speech, members};
 use super::{Away, Link};
 
 /// The longest that anybody is told to wait.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// A call to a tool, by the server's own name for it.
-pub struct Call<'a> {
+pub struct RawCall<'a> {
     /// The tool.
     pub tool: &'a str,
     /// Its arguments, a JSON object.
     pub arguments: &'a RawValue,
     /// What goes with it into `_meta`, a JSON object.
     pub meta: Option<&'a RawValue>,
+    /// Headers of this call alone, for servers that are reached over HTTP.
+    pub headers: &'a [(String, Secret)],
     /// Whether it may be made twice: the operator's word.
     pub repeatable: bool,
-    /// Where notes go while it runs.
-    pub notes: Option<mpsc::Sender<Note>>,
+    /// Where notifications go while it runs.
+    pub notifications: Option<mpsc::Sender<Notification>>,
     /// Who answers when the server asks something in return; nobody otherwise.
     pub responder: Option<Arc<dyn Responder>>,
     /// For whom it is made.
     pub user: UserId,
-    /// How long it may take, within the limits; as long as its server's file says otherwise.
+    /// How long it may take, within the limits; as long as its server's configuration says otherwise.
     pub timeout: Option<Duration>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> RawCall<'a> {
     /// A call that is made once, heard by nobody.
     pub fn new(tool: &'a str, arguments: &'a RawValue) -> Self {
         let user = UserId::local();
@@ -53,8 +57,9 @@ impl<'a> Call<'a> {
             tool,
             arguments,
             meta: None,
+            headers: &[],
             repeatable: false,
-            notes: None,
+            notifications: None,
             responder: None,
             user,
             timeout: None,
@@ -62,9 +67,38 @@ impl<'a> Call<'a> {
     }
 }
 
+/// A request of any method, as it is written on the wire.
+pub struct RawRequest<'a> {
+    /// The method, such as `resources/list`.
+    pub method: &'a str,
+    /// Its parameters, a JSON object; what stands under `_meta` is added to ours.
+    pub params: &'a RawValue,
+    /// Headers of this request alone, for servers that are reached over HTTP.
+    pub headers: &'a [(String, Secret)],
+    /// Whether it may be made twice.
+    pub repeatable: bool,
+    /// Where notifications go while it runs.
+    pub notifications: Option<mpsc::Sender<Notification>>,
+    /// Who answers when the server asks something in return; nobody otherwise.
+    pub responder: Option<Arc<dyn Responder>>,
+    /// For whom it is made.
+    pub user: UserId,
+    /// How long it may take, within the limits; as long as its server's configuration says otherwise.
+    pub timeout: Option<Duration>,
+}
+
+impl<'a> RawRequest<'a> {
+    /// A request that is made once.
+    pub fn new(method: &'a str, params: &'a RawValue) -> Self {
+        let user = UserId::local();
+        let (notifications, responder, timeout) = (None, None, None);
+        Self { method, params, headers: &[], repeatable: false, notifications, responder, user, timeout }
+    }
+}
+
 /// What a call came back with.
 #[derive(Debug)]
-pub struct Reply {
+pub struct RawReply {
     /// The result, as received.
     pub result: Box<RawValue>,
     /// How often it had to be sent again.
@@ -76,12 +110,12 @@ pub struct Reply {
 /// Why a call has no result.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{server}: {message}")]
-pub struct CallError {
+pub struct RawCallError {
     /// Which way it went wrong.
     pub kind: ErrorKind,
     /// Whose server.
     pub server: ServerName,
-    /// Which tool, by the server's own name.
+    /// Which tool, by the server's own name; the method, where it was no call of a tool.
     pub tool: String,
     /// The root cause, in one line without secrets.
     pub message: String,
@@ -95,14 +129,62 @@ pub struct CallError {
 impl Link {
     /// Calls a tool. It ends with a result or an error, within the call clocks, and never runs twice unless it
     /// may. Dropping the future cancels it, also for the server.
-    pub async fn call(&self, call: Call<'_>) -> Result<Reply, CallError> {
+    pub async fn call(&self, call: RawCall<'_>) -> Result<RawReply, RawCallError> {
+        let name = ("name", Param::Text(call.tool));
+        let arguments = ("arguments", Param::Json(call.arguments.get()));
+        let meta = ("_meta", Param::Json(call.meta.map_or("", RawValue::get)));
+        let errand = Errand {
+            method: "tools/call".into(),
+            subject: call.tool,
+            params: &[name, arguments, meta],
+            headers: call.headers,
+            repeatable: call.repeatable,
+            notifications: call.notifications,
+            responder: call.responder,
+            user: call.user,
+            timeout: call.timeout,
+        };
+        self.run(errand).await
+    }
+
+    /// Makes a request of any method under the same limits, timeouts and recovery as a call of a tool. The result is
+    /// handed over as received.
+    pub async fn request(&self, request: RawRequest<'_>) -> Result<RawReply, RawCallError> {
+        let RawRequest { method, params, headers, repeatable, notifications, responder, user, timeout } =
+            request;
+        let params = members(params).ok_or_else(|| {
+            let why = "the parameters of a request must be a JSON object";
+            self.error(method, ErrorKind::InvalidArguments, why.to_owned())
+        })?;
+        let params: Vec<_> =
+            params.iter().map(|(key, value)| (key.as_str(), Param::Json(value.get()))).collect();
+        let (subject, method) = (method, method.to_owned().into());
+        let params = params.as_slice();
+        self.run(Errand {
+            method,
+            subject,
+            params,
+            headers,
+            repeatable,
+            notifications,
+            responder,
+            user,
+            timeout,
+        })
+        .await
+    }
+
+    async fn run(&self, call: Errand<'_>) -> Result<RawReply, RawCallError> {
         let began = Instant::now();
+        if let Err(reason) = check_headers(call.headers) {
+            return Err(self.error(call.subject, ErrorKind::InvalidArguments, reason.to_string()));
+        }
         let plan = &self.0.plan;
         let clocks = call.timeout.map_or(plan.clocks, |timeout| plan.clocks.for_call(timeout, &plan.limits));
         let asked = call
             .responder
             .as_ref()
-            .map(|responder| Arc::new(Asked::new(responder, &plan.spec.name, call.tool, &call.user)));
+            .map(|responder| Arc::new(Asked::new(responder, &plan.spec.name, call.subject, &call.user)));
         let end = began + clocks.total.time;
         let offers = asked.as_ref().map(|asked| asked.offers()).unwrap_or_default();
         let (from, unsent, lost) = (began, 0, 0);
@@ -114,14 +196,14 @@ impl Link {
             if !asks_back(&result, era) {
                 let now = Instant::now();
                 self.0.last_good.store(micros(now - self.0.born.0), Ordering::Relaxed);
-                return Ok(Reply { result, retries: trip.unsent + trip.lost, took: now - began });
+                return Ok(RawReply { result, retries: trip.unsent + trip.lost, took: now - began });
             }
             responses = Some(trip.respond(&result).await?);
         }
-        Err(self.error(&call, ErrorKind::ServerError, "keeps asking for input".to_owned()))
+        Err(self.error(call.subject, ErrorKind::ServerError, "keeps asking for input".to_owned()))
     }
 
-    fn explain(&self, trip: &Trip<'_>, session: &Session, error: RequestError) -> CallError {
+    fn explain(&self, trip: &Trip<'_>, session: &Session, error: RequestError) -> RawCallError {
         let call = trip.call;
         let mut message = session.redactor.line(error.to_string().as_bytes());
         let mut code = None;
@@ -148,14 +230,14 @@ impl Link {
             }
         };
         let reason = Some(Arc::new(self.0.plan.told(error.into_reason())));
-        CallError { code, reason, ..self.error(call, kind, message) }
+        RawCallError { code, reason, ..self.error(call.subject, kind, message) }
     }
 
-    fn error(&self, call: &Call<'_>, kind: ErrorKind, message: String) -> CallError {
-        CallError {
+    fn error(&self, subject: &str, kind: ErrorKind, message: String) -> RawCallError {
+        RawCallError {
             kind,
             server: self.0.plan.spec.name.clone(),
-            tool: call.tool.to_owned(),
+            tool: subject.to_owned(),
             message: cut(message, self.0.plan.limits.error),
             code: None,
             reason: None,
@@ -163,15 +245,29 @@ impl Link {
     }
 }
 
+/// A request on its way, whatever its method.
+struct Errand<'a> {
+    method: MethodName,
+    /// What it is about, in errors and questions: the tool, or the method.
+    subject: &'a str,
+    params: Params<'a>,
+    headers: &'a [(String, Secret)],
+    repeatable: bool,
+    notifications: Option<mpsc::Sender<Notification>>,
+    responder: Option<Arc<dyn Responder>>,
+    user: UserId,
+    timeout: Option<Duration>,
+}
+
 /// What a call carries from try to try.
 struct Trip<'a> {
     link: &'a Link,
-    call: &'a Call<'a>,
+    call: &'a Errand<'a>,
     asked: Option<Arc<Asked>>,
     /// What the server may ask of whoever answers for this call. Newer servers are told with each call, older ones
     /// were told at the start what any call may offer.
     offers: Offers,
-    clocks: kitbag_core::model::Clocks,
+    clocks: kitbag_core::model::Timeouts,
     end: Instant,
     /// When the try began; the idle clock runs from here.
     from: Instant,
@@ -183,7 +279,7 @@ struct Trip<'a> {
 
 impl<'a> Trip<'a> {
     /// A place among the calls that may be in flight at once.
-    async fn gate(&mut self) -> Result<SemaphorePermit<'a>, CallError> {
+    async fn gate(&mut self) -> Result<SemaphorePermit<'a>, RawCallError> {
         let gate = &self.link.0.gate;
         if let Ok(permit) = gate.try_acquire() {
             return Ok(permit);
@@ -194,37 +290,36 @@ impl<'a> Trip<'a> {
             Ok(Ok(permit)) => Ok(permit),
             // Nobody takes calls any more: the server is being replaced or ended.
             Ok(Err(_)) => {
-                Err(self.link.error(self.call, ErrorKind::Unavailable, "is being ended".to_owned()))
+                Err(self.link.error(self.call.subject, ErrorKind::Unavailable, "is being ended".to_owned()))
             }
             Err(_) => {
                 let why =
                     format!("too many calls to this server are in flight; waited {}", self.clocks.total);
-                Err(self.link.error(self.call, ErrorKind::Timeout, why))
+                Err(self.link.error(self.call.subject, ErrorKind::Timeout, why))
             }
         }
     }
 
     /// Puts the call until it is answered; again only if that does no harm.
-    async fn ask(&mut self, responses: Option<&Responses>) -> Result<(Box<RawValue>, Era), CallError> {
-        let name = ("name", Param::Text(self.call.tool));
-        let arguments = ("arguments", Param::Json(self.call.arguments.get()));
-        let meta = ("_meta", Param::Json(self.call.meta.map_or("", RawValue::get)));
-        let first = [name, arguments, meta];
+    async fn ask(&mut self, responses: Option<&Responses>) -> Result<(Box<RawValue>, Era), RawCallError> {
+        let first = self.call.params;
         let again = responses.map(|responses| {
             let state = responses.state.as_deref().map(|state| ("requestState", Param::Json(state)));
             let responses = ("inputResponses", Param::Json(&responses.responses));
-            first.into_iter().chain([responses]).chain(state).collect::<Vec<_>>()
+            first.iter().copied().chain([responses]).chain(state).collect::<Vec<_>>()
         });
-        let params = again.as_deref().unwrap_or(&first);
+        let params = again.as_deref().unwrap_or(first);
         loop {
             let session = self.session().await?;
             let left = self.end.saturating_duration_since(self.from);
             let clocks = Clocks { from: self.from, idle: self.clocks.idle.time.min(left), total: left };
+            let headers = (!self.call.headers.is_empty()).then(|| self.call.headers.into());
             let silent = || Caller::Silent(self.call.user.clone());
             let caller = self.asked.clone().map_or_else(silent, Caller::Person);
-            let voice = Voice { notes: self.call.notes.clone(), caller };
+            let context = RequestContext { notes: self.call.notifications.clone(), headers, caller };
             let speech = Speech { era: session.greeting.era, offers: self.offers };
-            let answer = session.peer.request("tools/call", params, speech, clocks, voice).await;
+            let answer =
+                session.peer.request(self.call.method.clone(), params, speech, clocks, context).await;
             let error = match answer {
                 // Whoever reads it may go as deep as it is.
                 Ok(result) if is_too_deep(result.get().as_bytes(), self.link.0.plan.limits.depth) => {
@@ -260,16 +355,16 @@ impl<'a> Trip<'a> {
         }
     }
 
-    async fn session(&mut self) -> Result<Arc<Session>, CallError> {
+    async fn session(&mut self) -> Result<Arc<Session>, RawCallError> {
         if let Some(session) = self.link.current() {
             return Ok(session);
         }
         let until = self.end.min(Instant::now() + self.link.0.plan.limits.wait_agent);
         let session = self.link.session(until).await;
         self.from = Instant::now();
-        session.map_err(|Away { kind, message, reason }| CallError {
+        session.map_err(|Away { kind, message, reason }| RawCallError {
             reason,
-            ..self.link.error(self.call, kind, message)
+            ..self.link.error(self.call.subject, kind, message)
         })
     }
 
@@ -280,8 +375,8 @@ impl<'a> Trip<'a> {
     }
 
     /// Answers what the server asks in return.
-    async fn respond(&mut self, result: &RawValue) -> Result<Responses, CallError> {
-        let refused = |why: String| self.link.error(self.call, ErrorKind::ServerError, why);
+    async fn respond(&mut self, result: &RawValue) -> Result<Responses, RawCallError> {
+        let refused = |why: String| self.link.error(self.call.subject, ErrorKind::ServerError, why);
         let Some(asked) = &self.asked else {
             return Err(refused("asks for input, which nobody here can give".to_owned()));
         };

@@ -1,4 +1,4 @@
-//! Asking a server for its tools, and what is said in its log when that goes wrong: once for each matter, however
+//! Asking a server for its tools, and what is said in its log when that goes wrong: once for each problem, however
 //! often the list is asked for.
 
 use std::mem::{Discriminant, discriminant};
@@ -6,11 +6,13 @@ use std::sync::{Arc, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::Limits;
+use tracing::Instrument as _;
 
 use super::super::list::{self, ToolList};
 use super::super::open::Session;
 use super::super::peer::RequestError;
 use super::super::reason::{Reason, ReasonClass};
+use super::super::spans;
 use super::super::status::LinkState;
 use super::super::waits::backoff;
 use super::Inner;
@@ -28,7 +30,7 @@ pub(super) enum Listed {
 
 /// What can be wrong with a list. Told apart by kind, not by words: those of a server may change every time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Matter {
+pub(super) enum ListProblem {
     NoTools,
     Empty,
     CutShort,
@@ -36,7 +38,7 @@ pub(super) enum Matter {
     Failed(Discriminant<RequestError>, Option<i64>),
 }
 
-impl Matter {
+impl ListProblem {
     fn of(error: &RequestError) -> Self {
         let code = match error {
             RequestError::Remote { code, .. } => Some(*code),
@@ -62,12 +64,16 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
             (status.tools, status.error) = (Some(0), None);
             status.listed = Some(SystemTime::now());
         });
-        say(inner, session, Matter::NoTools, "it has no tools");
+        say(inner, session, ListProblem::NoTools, "it has no tools");
         inner.tools.send_replace(Some(Arc::default()));
         inner.state(LinkState::Ready, None);
         return Listed::Done(Compared::Same);
     }
-    match list::tools(&session.peer, session.greeting.era, &inner.plan.limits).await {
+    let span = spans::list(&inner.plan.spec.name);
+    let listing = list::tools(&session.peer, session.greeting.era, &inner.plan.limits);
+    let listed = listing.instrument(span.clone()).await;
+    spans::end_list(&span, listed.as_ref().map(|list| list.tools.len()).ok());
+    match listed {
         Err(_) if session.peer.is_closed() => Listed::Done(Compared::Same),
         Ok(list) => {
             let broke_off = list.broke_off.then_some(list.wait);
@@ -76,7 +82,7 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
         }
         // The last good list stays.
         Err(error) => {
-            let (matter, wait) = (Matter::of(&error), error.wait());
+            let (problem, wait) = (ListProblem::of(&error), error.wait());
             let outcome = match &error {
                 // What it says now it will say again.
                 RequestError::Remote { code: -32601, .. }
@@ -89,7 +95,7 @@ pub(super) async fn refresh(inner: &Inner, session: &Session) -> Listed {
                 _ => Listed::Broken { wait },
             };
             let reason = error.into_reason().of_failed(NOT_LISTED);
-            let reason = warn(inner, session, matter, reason);
+            let reason = warn(inner, session, problem, reason);
             inner.state(LinkState::Degraded, Some(reason));
             outcome
         }
@@ -109,16 +115,16 @@ fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
     }
     let cut = list.truncated.as_ref().map(|cut| Reason::new(ReasonClass::CutShort, cut.why.clone()));
     if let Some(reason) = cut.clone().filter(|_| list.broke_off && inner.tools.borrow().is_some()) {
-        let reason = warn(inner, session, Matter::BrokeOff, reason.of_failed(NOT_LISTED));
+        let reason = warn(inner, session, ListProblem::BrokeOff, reason.of_failed(NOT_LISTED));
         inner.state(LinkState::Degraded, Some(reason));
         return Compared::Same;
     }
     session.carrier.learn(&mut list, session.greeting.era);
-    let cut = cut.map(|reason| warn(inner, session, Matter::CutShort, reason));
+    let cut = cut.map(|reason| warn(inner, session, ListProblem::CutShort, reason));
     if cut.is_none() && list.tools.is_empty() {
-        say(inner, session, Matter::Empty, "it lists no tools");
+        say(inner, session, ListProblem::Empty, "it lists no tools");
     } else if cut.is_none() {
-        *inner.matter.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *inner.problem.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
     inner.status.send_modify(|status| {
         status.tools = Some(list.tools.len());
@@ -132,26 +138,26 @@ fn take(inner: &Inner, session: &Session, mut list: ToolList) -> Compared {
 }
 
 /// A reason in the log, unless the last line was about the same; the reason as it may be shown.
-fn warn(inner: &Inner, session: &Session, matter: Matter, reason: Reason) -> Reason {
+fn warn(inner: &Inner, session: &Session, problem: ListProblem, reason: Reason) -> Reason {
     let reason = inner.plan.told(reason);
     let reason = match session.carrier.address() {
         Some(address) => reason.at(address),
         None => reason,
     };
-    remark(inner, session, matter, &reason.to_string());
+    remark(inner, session, problem, &reason.to_string());
     reason
 }
 
 /// The same for what is no trouble.
-fn say(inner: &Inner, session: &Session, matter: Matter, text: &str) {
+fn say(inner: &Inner, session: &Session, problem: ListProblem, text: &str) {
     let at = session.carrier.address().map(|at| format!(" at {at}")).unwrap_or_default();
-    remark(inner, session, matter, &format!("{text}{at}"));
+    remark(inner, session, problem, &format!("{text}{at}"));
 }
 
 /// One line in the log, unless the last one was about the same.
-fn remark(inner: &Inner, session: &Session, matter: Matter, text: &str) {
-    let before = inner.matter.lock().unwrap_or_else(PoisonError::into_inner).replace(matter);
-    if before != Some(matter) {
+fn remark(inner: &Inner, session: &Session, problem: ListProblem, text: &str) {
+    let before = inner.problem.lock().unwrap_or_else(PoisonError::into_inner).replace(problem);
+    if before != Some(problem) {
         session.tail.remark(&format!("WARNING {text}"));
     }
 }

@@ -4,18 +4,19 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use kitbag_core::model::{Resolved, ResolvedLink, Transport};
+use kitbag_core::model::{ResolvedSpec, ResolvedTarget, Transport};
 use kitbag_core::text::{Redactor, redact_url};
 use kitbag_core::{Limits, Secret};
 use tokio::time::Instant;
 
 use super::super::carrier::Carrier;
+use super::super::client::ProtocolVersion;
 use super::super::era::{self, Era, OpeningError};
-use super::super::http::{Address, Remote, Streamable, Trouble, Trust, open_sse};
+use super::super::http::{Address, Remote, Route, Streamable, Trouble, open_sse};
 use super::super::logs::Tail;
 use super::super::peer::{Clocks, RequestError};
 use super::super::reason::{Reason, ReasonClass};
-use super::{OpenError, Opener, Session, Started, until};
+use super::{ConnectError, Opener, Session, Started, until};
 use crate::Env;
 
 /// How a try with one transport failed.
@@ -23,7 +24,7 @@ enum Tried {
     /// The other one may do.
     Other(Reason),
     /// The other one would not do better.
-    Stop(OpenError),
+    Stop(ConnectError),
 }
 
 /// What both transports start from.
@@ -43,9 +44,9 @@ impl Place<'_> {
     }
 
     fn remote(&self, limits: &Limits) -> Result<Remote, Tried> {
-        let trust = Trust::of(self.env);
-        let remote = Remote::new(self.url, self.headers, limits, self.redactor.clone(), trust);
-        remote.map_err(|reason| Tried::Stop(OpenError::Failed(reason)))
+        let route = Route::of(self.env);
+        let remote = Remote::new(self.url, self.headers, limits, self.redactor.clone(), &route);
+        remote.map_err(|reason| Tried::Stop(ConnectError::Failed(reason)))
     }
 }
 
@@ -53,7 +54,7 @@ impl Opener<'_> {
     /// What will be waited for, where that can be said before.
     pub(crate) fn waits_for(&self) -> Option<Reason> {
         let resolved = self.plan.resolved.as_ref().as_ref().ok()?;
-        let Resolved { link: ResolvedLink::Remote { url, .. } } = resolved else { return None };
+        let ResolvedSpec { link: ResolvedTarget::Remote { url, .. } } = resolved else { return None };
         let reason = Reason::new(ReasonClass::Timeout, "no usable answer yet");
         Some(reason.at(&redact_url(url.expose())).cleaned(self.redactor()))
     }
@@ -66,7 +67,7 @@ impl Opener<'_> {
         url: &Secret,
         headers: &[(String, Secret)],
         redactor: Redactor,
-    ) -> Result<Session, OpenError> {
+    ) -> Result<Session, ConnectError> {
         let clock = self.plan.clocks.connect;
         let deadline = Instant::now() + clock.time;
         let tail = self.tail(&redactor);
@@ -74,7 +75,7 @@ impl Opener<'_> {
         let place = Place { url, headers, redactor: &redactor, tail: tail.clone(), env, deadline };
         let late = || {
             let reason = Reason::new(ReasonClass::Timeout, format!("no usable answer within {clock}"));
-            OpenError::Again(reason.at(&redact_url(url.expose())))
+            ConnectError::Again(reason.at(&redact_url(url.expose())))
         };
         let opened = tokio::time::timeout_at(deadline, self.ways(transport, &place)).await;
         let opened = opened.unwrap_or_else(|_| Err(late())).map_err(|error| error.cleaned(self.plan));
@@ -82,20 +83,19 @@ impl Opener<'_> {
         let mut said = self.tries.said.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let is_said = |why: &Reason| said.as_ref().is_some_and(|said| said.is_alike(why));
         if let Some(why) = why.as_ref().filter(|why| !is_said(why)) {
-            let hint = why.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
-            tail.remark(&format!("ERROR cannot connect: {why}{hint}"));
+            tail.cannot_connect(why);
         }
         *said = why;
         opened
     }
 
     /// The transport that is likely, then the other one where the protocol says so.
-    async fn ways(&self, transport: Transport, place: &Place<'_>) -> Result<Session, OpenError> {
-        let address = Address::parse(place.url.expose()).map_err(OpenError::Failed)?;
+    async fn ways(&self, transport: Transport, place: &Place<'_>) -> Result<Session, ConnectError> {
+        let address = Address::parse(place.url.expose()).map_err(ConnectError::Failed)?;
         let sse_first = match transport {
             Transport::Sse => true,
             Transport::Auto => address.ends_in_sse(),
-            Transport::Http | Transport::Stdio => false,
+            Transport::Http | Transport::Stdio | Transport::InProcess => false,
         };
         let first = if sse_first { self.sse(place).await } else { self.streamable(place).await };
         let why = match first {
@@ -105,12 +105,12 @@ impl Opener<'_> {
         };
         let second = if sse_first { self.streamable(place).await } else { self.sse(place).await };
         second.map_err(|tried| match tried {
-            Tried::Stop(error @ OpenError::Busy { .. }) => error,
-            Tried::Stop(OpenError::Failed(reason)) if reason.class.is_about_access() => {
-                OpenError::Failed(reason)
+            Tried::Stop(error @ ConnectError::Busy { .. }) => error,
+            Tried::Stop(ConnectError::Failed(reason)) if reason.class.is_about_access() => {
+                ConnectError::Failed(reason)
             }
             // What the likely transport met says more.
-            _ => OpenError::Again(why),
+            _ => ConnectError::Again(why),
         })
     }
 
@@ -122,7 +122,7 @@ impl Opener<'_> {
         let channel = (posts, answers);
         let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = Era::configured(&self.plan.spec);
+        let configured = self.greeting().version.map(ProtocolVersion::era);
         let key = self.memory_key();
         let remembered = self.context.memory.get(&key);
         // What this run has learnt is newer than what was remembered.
@@ -147,10 +147,10 @@ impl Opener<'_> {
     /// Asks the modern way. Whatever only a newer server says stays with it; anything else is asked the older way.
     /// What is learnt by that is remembered, unless the question came to nothing: a server of both eras that was
     /// just being started would be taken for an older one for good.
-    async fn discover(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
+    async fn discover(&self, started: &Started, place: &Place<'_>) -> Result<era::Handshake, Tried> {
         let budget = self.plan.limits.probe.min(self.plan.clocks.connect.time / 2);
         let remember = |era| self.context.memory.set(&self.memory_key(), Some(era));
-        let error = match era::discover(&started.peer, self.context.offers, Clocks::of(budget)).await {
+        let error = match era::discover(&started.peer, &self.greeting(), Clocks::of(budget)).await {
             Ok(greeting) => {
                 remember(Era::Modern);
                 return Ok(greeting);
@@ -159,11 +159,11 @@ impl Opener<'_> {
         };
         let probed = match error {
             OpeningError::Refused(reason) => {
-                return Err(Tried::Stop(OpenError::Failed(reason.at(&place.shown()))));
+                return Err(Tried::Stop(ConnectError::Failed(reason.at(&place.shown()))));
             }
             OpeningError::Request(error @ RequestError::Remote { code: -32021 | -32020, .. }) => {
                 let reason = error.into_reason().of_failed("server/discover was refused");
-                return Err(Tried::Stop(OpenError::Failed(reason.at(&place.shown()))));
+                return Err(Tried::Stop(ConnectError::Failed(reason.at(&place.shown()))));
             }
             OpeningError::Request(
                 error @ (RequestError::NotSent(_) | RequestError::Http { status: 401 | 403, .. }),
@@ -187,13 +187,13 @@ impl Opener<'_> {
         initialized
     }
 
-    async fn initialize(&self, started: &Started, place: &Place<'_>) -> Result<era::Greeting, Tried> {
-        let greeting = era::initialize(&started.peer, self.context.offers, until(place.deadline)).await;
+    async fn initialize(&self, started: &Started, place: &Place<'_>) -> Result<era::Handshake, Tried> {
+        let greeting = era::initialize(&started.peer, &self.greeting(), until(place.deadline)).await;
         greeting.map_err(|error| match error {
             OpeningError::OtherEra | OpeningError::Unwell => {
                 Tried::Other(era::speaks_neither().at(&place.shown()))
             }
-            OpeningError::Refused(reason) => Tried::Stop(OpenError::Failed(reason.at(&place.shown()))),
+            OpeningError::Refused(reason) => Tried::Stop(ConnectError::Failed(reason.at(&place.shown()))),
             OpeningError::Request(error) => tried(error, place),
         })
     }
@@ -260,9 +260,9 @@ fn tried(error: RequestError, place: &Place<'_>) -> Tried {
         reason.class = ReasonClass::NotMcp;
     }
     match wait {
-        Some(wait) => Tried::Stop(OpenError::Busy { reason, wait }),
-        None if reason.class.is_about_access() => Tried::Stop(OpenError::Failed(reason)),
+        Some(wait) => Tried::Stop(ConnectError::Busy { reason, wait }),
+        None if reason.class.is_about_access() => Tried::Stop(ConnectError::Failed(reason)),
         None if is_other => Tried::Other(reason),
-        None => Tried::Stop(OpenError::Again(reason)),
+        None => Tried::Stop(ConnectError::Again(reason)),
     }
 }

@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::super::channel::{Closed, Shortcut};
 use super::super::era::Era;
 use super::late::Late;
-use super::{Clocks, RequestError, Voice};
+use super::{Clocks, RequestContext, RequestError};
 
 /// What a call waits for.
 pub(super) type Outcome = Result<Box<RawValue>, RequestError>;
@@ -19,7 +19,7 @@ pub(super) type Outcome = Result<Box<RawValue>, RequestError>;
 pub(super) struct Slot {
     /// Whom to wake when it is there.
     pub(super) waker: Option<Waker>,
-    pub(super) voice: Voice,
+    pub(super) context: RequestContext,
     /// Whether any byte may have left.
     pub(super) sent: bool,
     /// When the server last said something about it.
@@ -99,7 +99,7 @@ impl Pending {
     /// Nobody waits for a call any more, and its server may not know. Newer servers ask within the call itself, so
     /// there is nothing to mix up.
     pub(super) fn give_up(&mut self, id: u64, slot: &Slot, most: usize) {
-        if let Some(user) = slot.voice.caller.user()
+        if let Some(user) = slot.context.caller.user()
             && slot.sent
             && slot.era == Era::Legacy
         {

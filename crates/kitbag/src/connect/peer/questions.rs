@@ -8,12 +8,18 @@ use std::sync::atomic::Ordering;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
-use super::super::ask::{self, Ask, Asked, Question};
+use super::super::ask::{self, Asked, Question, QuestionKind};
 use super::{Caller, Peer, Shared};
 
 impl Peer {
     /// Takes a question in; it is answered later, or refused at once.
-    pub(super) fn take_question(&self, id: &RawValue, ask: Ask, params: Option<&RawValue>, origin: Origin) {
+    pub(super) fn take_question(
+        &self,
+        id: &RawValue,
+        ask: QuestionKind,
+        params: Option<&RawValue>,
+        origin: AskedBy,
+    ) {
         let method = ask.as_str();
         let refuse = |why: &str| self.answer(id, Err((-32601, &format!("{method} is not offered{why}"))));
         let (asked, calls) = match self.0.waiting(origin) {
@@ -32,7 +38,7 @@ impl Peer {
         let tool = (calls.len() == 1).then(|| asked.tool.clone());
         let params = params.unwrap_or(RawValue::NULL).to_owned();
         let (server, user) = (asked.server.clone(), asked.user.clone());
-        let question = Question { server, user, tool, ask, params };
+        let question = Question { server, user, tool, kind: ask, params };
         let (peer, id) = (self.clone(), id.to_owned());
         self.0.tasks.spawn(async move {
             let answer = tokio::select! {
@@ -67,7 +73,7 @@ impl Peer {
 
 /// Which call a question belongs to.
 #[derive(Clone, Copy)]
-pub(super) enum Origin {
+pub(super) enum AskedBy {
     /// It may be any that the server has received.
     Unknown,
     /// This one: it came with its answer.
@@ -87,10 +93,10 @@ enum Pause {
 
 impl Shared {
     /// Who is waiting for this server.
-    fn waiting(&self, origin: Origin) -> Waiting {
+    fn waiting(&self, origin: AskedBy) -> Waiting {
         let pending = self.lock();
-        if let Origin::Call(id) = origin {
-            return match pending.slots.get(&id).map(|slot| &slot.voice.caller) {
+        if let AskedBy::Call(id) = origin {
+            return match pending.slots.get(&id).map(|slot| &slot.context.caller) {
                 Some(Caller::Person(asked)) => Waiting::One(asked.clone(), vec![id]),
                 _ => Waiting::Nobody,
             };
@@ -99,7 +105,7 @@ impl Shared {
         let mut silent = false;
         // What has not been sent cannot have caused a question.
         for (id, slot) in pending.slots.iter().filter(|(_, slot)| slot.sent) {
-            match (&slot.voice.caller, &mut found) {
+            match (&slot.context.caller, &mut found) {
                 (Caller::Kitbag, _) => {}
                 // It may be this call that caused the question, and nobody answers for it.
                 (Caller::Silent(_), _) => silent = true,

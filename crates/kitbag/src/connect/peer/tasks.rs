@@ -8,10 +8,10 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::super::ask::Ask;
-use super::super::channel::{Closed, Incoming, Outgoing, Sink, Source, Unsent};
+use super::super::ask::QuestionKind;
+use super::super::channel::{Closed, Incoming, LineSource, Outgoing, Sink, Unsent};
 use super::super::message::{Message, NotAMessage, decode, is_answer_like, only_ours, sniff_id};
-use super::questions::Origin;
+use super::questions::AskedBy;
 use super::{Inbound, LAST_WORDS, Peer, RequestError, Shared};
 
 /// Comes when the conversation is over.
@@ -99,7 +99,7 @@ fn unmark(shared: &Shared, ids: &[u64]) {
 
 /// Takes lines in and finds the call each belongs to.
 pub(super) async fn read(
-    mut source: impl Source,
+    mut source: impl LineSource,
     inbound: Arc<dyn Inbound>,
     shared: Arc<Shared>,
     broken: CancellationToken,
@@ -115,12 +115,12 @@ pub(super) async fn read(
         };
         match incoming {
             Incoming::Closed(closed) => break (closed, true),
-            Incoming::Line(line) => take(line, Origin::Unknown, &peer, &*inbound),
-            Incoming::Beside { id, line } => take(line, Origin::Call(id), &peer, &*inbound),
+            Incoming::Line(line) => take(line, AskedBy::Unknown, &peer, &*inbound),
+            Incoming::Beside { id, line } => take(line, AskedBy::Call(id), &peer, &*inbound),
             Incoming::Failed { id, error } => shared.finish(id, Err(error)),
             // Half an answer is none: its call is lost, and may be one to make again.
             Incoming::Rest(rest) if decode(rest).is_err() => inbound.noise(rest, NotAMessage::Noise),
-            Incoming::Rest(rest) => take(rest, Origin::Unknown, &peer, &*inbound),
+            Incoming::Rest(rest) => take(rest, AskedBy::Unknown, &peer, &*inbound),
             Incoming::Oversized(head) if !is_answer_like(head) => inbound.noise(head, NotAMessage::Noise),
             Incoming::Oversized(head) => {
                 let ids = sniff_id(head, b"").map_or_else(|| shared.sent(), |id| vec![id]);
@@ -136,7 +136,7 @@ pub(super) async fn read(
     while !over && !matches!(source.next().await, Incoming::Closed(_)) {}
 }
 
-fn take(line: &[u8], origin: Origin, peer: &Peer, inbound: &dyn Inbound) {
+fn take(line: &[u8], origin: AskedBy, peer: &Peer, inbound: &dyn Inbound) {
     let shared = &peer.0;
     match decode(line) {
         Ok(Message::Answer { id, outcome: Ok(result) }) => shared.finish(id, Ok(result.to_owned())),
@@ -150,7 +150,7 @@ fn take(line: &[u8], origin: Origin, peer: &Peer, inbound: &dyn Inbound) {
             inbound.noise(line, NotAMessage::Echo);
         }
         Ok(Message::Request { id, method, params }) => {
-            if let Some(ask) = Ask::of(&method) {
+            if let Some(ask) = QuestionKind::of(&method) {
                 return peer.take_question(id, ask, params, origin);
             }
             if let Some(outcome) = inbound.request(id, &method, params) {

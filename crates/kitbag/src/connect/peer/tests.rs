@@ -42,7 +42,7 @@ impl Sink for Gate {
             permit.forget();
         }
         let mut written = self.written.lock().unwrap();
-        written.extend(batch.iter().map(|out| String::from_utf8_lossy(&out.line.0).into_owned()));
+        written.extend(batch.iter().map(|out| String::from_utf8_lossy(&out.line.bytes).into_owned()));
         Ok(())
     }
 }
@@ -56,7 +56,7 @@ enum Said {
 
 struct Script(mpsc::Receiver<Said>);
 
-impl Source for Script {
+impl LineSource for Script {
     async fn next(&mut self) -> Incoming<'_> {
         match self.0.recv().await {
             Some(Said::Line(line)) => Incoming::Line(line.as_bytes()),
@@ -106,7 +106,7 @@ fn staged<S: Sink>(sink: impl FnOnce(Gate) -> S) -> Stage {
     let bounds = Bounds { line: 1 << 20, queue: 8, questions: 2, unanswered: 8 };
     let sink = sink(Gate { open: open.clone(), written: written.clone() });
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
-    let peer = Peer::start(sink, Script(script), deaf.clone(), bounds, &tasks, &stop);
+    let peer = Peer::start(sink, Script(script), deaf.clone(), bounds, "{}".into(), &tasks, &stop);
     Stage { peer, open, written, says, deaf }
 }
 
@@ -114,12 +114,15 @@ fn clocks(ms: u64) -> Clocks {
     Clocks::of(Duration::from_millis(ms))
 }
 
-async fn ask(stage: &Stage, method: &str, ms: u64) -> Result<Box<RawValue>, RequestError> {
-    stage.peer.request(method, &[], super::super::era::Era::Legacy, clocks(ms), Voice::default()).await
+async fn ask(stage: &Stage, method: &'static str, ms: u64) -> Result<Box<RawValue>, RequestError> {
+    stage
+        .peer
+        .request(method, &[], super::super::era::Era::Legacy, clocks(ms), RequestContext::default())
+        .await
 }
 
 /// It was reported as not delivered, so it must not be delivered later.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_request_given_up_in_the_queue_is_never_written() {
     let stage = stage();
     let (stuck, queued) = tokio::join!(ask(&stage, "stuck", 200), async {
@@ -138,7 +141,7 @@ async fn a_request_given_up_in_the_queue_is_never_written() {
     assert!(!written.contains("queued"), "{written}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_logger_with_ids_fails_no_call() {
     let stage = stage();
     stage.open.add_permits(10);
@@ -152,7 +155,7 @@ async fn a_logger_with_ids_fails_no_call() {
     assert_eq!(stage.deaf.0.load(Ordering::Relaxed), 3);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_message_that_cannot_be_read_fails_its_call() {
     let stage = stage();
     stage.open.add_permits(10);
@@ -165,7 +168,7 @@ async fn a_message_that_cannot_be_read_fails_its_call() {
 }
 
 /// The last line may lack its end, but not half of itself.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn half_an_answer_at_the_end_is_a_lost_call() {
     for (rest, whole) in [
         (r#"{"jsonrpc":"2.0","id":1,"result":{"a""#, false),
@@ -189,7 +192,7 @@ async fn half_an_answer_at_the_end_is_a_lost_call() {
 }
 
 /// A call that is alone is written by its caller; one that is not waits its turn, and nothing is overtaken.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn only_a_call_that_is_alone_goes_past_the_queue() {
     let stage = staged(Open);
     let first = async {
@@ -221,7 +224,7 @@ async fn only_a_call_that_is_alone_goes_past_the_queue() {
 }
 
 /// Nothing is kept for a caller who went away, whether before the answer came or just after.
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn an_answer_that_nobody_took_is_not_kept() {
     let stage = staged(Open);
     for (id, line) in [
@@ -246,7 +249,7 @@ async fn an_answer_that_nobody_took_is_not_kept() {
     assert!(!written.contains("cancelled"), "what was answered need not be stopped: {written}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn f26_an_initialize_is_never_cancelled() {
     for (method, cancels) in [("initialize", 0), ("tools/list", 1)] {
         let stage = stage();

@@ -2,12 +2,14 @@ use serde_json::{Value, json};
 
 use super::*;
 
+const CLIENT: &str = r#"{"name":"kitbag","version":"1"}"#;
+
 #[test]
 fn texts_become_strings_and_json_stays_as_given() {
     let check = |name: &str| {
         let params = [("name", Param::Text(name)), ("arguments", Param::Json("{\"a\":\n1.0}"))];
-        let line = request(Vec::new(), 7, "tools/call", &params, Speech::from(Era::Legacy));
-        let text = String::from_utf8(line.0).unwrap();
+        let line = request(Vec::new(), 7, "tools/call".into(), &params, Speech::from(Era::Legacy), CLIENT);
+        let text = String::from_utf8(line.bytes).unwrap();
         assert_eq!(text.find('\n'), Some(text.len() - 1), "{text}");
         assert!(text.contains(r#""arguments":{"a": 1.0}"#), "{text}");
         let read: Value = serde_json::from_str(&text).unwrap();
@@ -24,8 +26,8 @@ fn texts_become_strings_and_json_stays_as_given() {
 #[test]
 fn ids_of_every_length() {
     for id in [0, 7, 10, 99, 1_000_000, u64::MAX] {
-        let line = request(Vec::new(), id, "ping", &[], Speech::from(Era::Legacy));
-        let read: Value = serde_json::from_slice(&line.0).unwrap();
+        let line = request(Vec::new(), id, "ping".into(), &[], Speech::from(Era::Legacy), CLIENT);
+        let read: Value = serde_json::from_slice(&line.bytes).unwrap();
         assert_eq!((&read["id"], &read["params"]["_meta"]["progressToken"]), (&json!(id), &json!(id)));
     }
 }
@@ -36,8 +38,15 @@ fn f26_our_own_meta_wins_and_the_callers_other_keys_stay() {
         "io.modelcontextprotocol/clientInfo":{},"progress\u0054oken":2,
         "io.modelcontextprotocol/clientCapabilities":{"sampling":{}},"b \" c":{"x":[1]}}"#;
     for (era, own) in [(Era::Legacy, 1), (Era::Modern, 4)] {
-        let line = request(Vec::new(), 7, "tools/call", &[("_meta", Param::Json(meta))], Speech::from(era));
-        let text = String::from_utf8(line.0).unwrap();
+        let line = request(
+            Vec::new(),
+            7,
+            "tools/call".into(),
+            &[("_meta", Param::Json(meta))],
+            Speech::from(era),
+            CLIENT,
+        );
+        let text = String::from_utf8(line.bytes).unwrap();
         assert_eq!(text.find('\n'), Some(text.len() - 1), "{text}");
         for key in OWN_META {
             let times = text.matches(&format!("\"{key}\":")).count();
@@ -54,8 +63,15 @@ fn f26_our_own_meta_wins_and_the_callers_other_keys_stay() {
 #[test]
 fn meta_that_is_no_object_is_left_out() {
     for meta in ["", "[]", "null", "7", "{", "{}", " { } "] {
-        let line = request(Vec::new(), 7, "x", &[("_meta", Param::Json(meta))], Speech::from(Era::Legacy));
-        let read: Value = serde_json::from_slice(&line.0).unwrap();
+        let line = request(
+            Vec::new(),
+            7,
+            "x".into(),
+            &[("_meta", Param::Json(meta))],
+            Speech::from(Era::Legacy),
+            CLIENT,
+        );
+        let read: Value = serde_json::from_slice(&line.bytes).unwrap();
         assert_eq!(read["params"]["_meta"], json!({"progressToken": 7}), "{meta}");
     }
 }

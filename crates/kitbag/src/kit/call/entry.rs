@@ -8,7 +8,7 @@ use kitbag_core::{ErrorKind, UserId};
 use serde_json::{Map, Value};
 
 use super::super::Kitbag;
-use crate::execute::{CallResult, Failure, Kept, Outgoing, Record, Taken, ToolCall, troubled};
+use crate::execute::{CallError, CallParts, CallRecord, CallResult, Kept, OutgoingCall, Taken, troubled};
 
 /// The longest arguments that are kept with the record of a call.
 const KEPT: usize = 16 << 10;
@@ -18,10 +18,10 @@ const NAME: usize = 120;
 /// A call from its first moment to its record.
 pub(super) struct Entry<'a> {
     kit: Kitbag,
-    call: &'a ToolCall<'a>,
+    call: CallParts<'a>,
     began: Instant,
     /// The call as far as it was understood.
-    pub(super) outgoing: Outgoing,
+    pub(super) outgoing: OutgoingCall,
     /// Hides the secrets of its server; they may be others when somebody reads the record.
     pub(super) redactor: Redactor,
     stage: Stage,
@@ -38,9 +38,9 @@ enum Stage {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(kit: &Kitbag, user: &UserId, call: &'a ToolCall<'a>) -> Self {
+    pub(super) fn new(kit: &Kitbag, user: &UserId, call: CallParts<'a>) -> Self {
         let (tool, arguments, meta) = (String::new(), Map::new(), Map::new());
-        let outgoing = Outgoing { user: user.clone(), server: None, tool, arguments, meta };
+        let outgoing = OutgoingCall { user: user.clone(), server: None, tool, arguments, meta };
         let (began, redactor) = (Instant::now(), Redactor::default());
         Self { kit: kit.clone(), call, began, outgoing, redactor, stage: Stage::Open }
     }
@@ -51,7 +51,10 @@ impl<'a> Entry<'a> {
     }
 
     /// The call is over: whoever looks at calls hears of it, and it is taken down.
-    pub(super) async fn end(mut self, mut done: Result<CallResult, Failure>) -> Result<CallResult, Failure> {
+    pub(super) async fn end(
+        mut self,
+        mut done: Result<CallResult, CallError>,
+    ) -> Result<CallResult, CallError> {
         self.complete();
         self.stage = Stage::Telling;
         tell(&self.kit, &self.outgoing, &mut done).await;
@@ -66,7 +69,7 @@ impl<'a> Entry<'a> {
     /// A call that means no tool is known by what it asked for. Hooks see the arguments of every call.
     fn complete(&mut self) {
         let is_seen = !self.kit.0.options.hooks.is_empty();
-        let Outgoing { server, tool, arguments, .. } = &mut self.outgoing;
+        let OutgoingCall { server, tool, arguments, .. } = &mut self.outgoing;
         if server.is_none() {
             *tool = visible(self.call.tool).chars().take(NAME).collect();
         }
@@ -77,11 +80,11 @@ impl<'a> Entry<'a> {
 
     fn record(&mut self, kind: Option<ErrorKind>) {
         self.stage = Stage::Ended;
-        let Outgoing { user, server, tool, arguments, .. } = &mut self.outgoing;
+        let OutgoingCall { user, server, tool, arguments, .. } = &mut self.outgoing;
         let (tool, arguments) = (std::mem::take(tool), std::mem::take(arguments));
         let (at, took, words) = (SystemTime::now(), self.began.elapsed(), String::new());
         let (user, server) = (user.clone(), server.clone());
-        let record = Record { at, user, server, tool, arguments: words, kind, took };
+        let record = CallRecord { at, user, server, tool, arguments: words, kind, took };
         let redactor = std::mem::take(&mut self.redactor);
         self.kit.0.records.push(Taken { record, arguments: self.kept(arguments), redactor });
     }
@@ -105,7 +108,7 @@ impl Drop for Entry<'_> {
             if inside && !kit.0.options.hooks.is_empty() {
                 let tasks = kit.0.tasks.clone();
                 tasks.spawn(async move {
-                    let gone = Failure::new(ErrorKind::Cancelled, "its caller no longer waits for it");
+                    let gone = CallError::new(ErrorKind::Cancelled, "its caller no longer waits for it");
                     tell(&kit, &call, &mut Err(gone)).await;
                 });
             }
@@ -117,14 +120,14 @@ impl Drop for Entry<'_> {
 }
 
 /// Tells the hooks how a call ended, the last one first.
-async fn tell(kit: &Kitbag, call: &Outgoing, done: &mut Result<CallResult, Failure>) {
+async fn tell(kit: &Kitbag, call: &OutgoingCall, done: &mut Result<CallResult, CallError>) {
     if kit.0.options.hooks.is_empty() {
         return;
     }
     let call = Arc::new(call.clone());
     for hook in kit.0.options.hooks.iter().rev() {
         let (hook, call) = (hook.clone(), call.clone());
-        let mut given = std::mem::replace(done, Err(Failure::new(ErrorKind::Internal, "")));
+        let mut given = std::mem::replace(done, Err(CallError::new(ErrorKind::Internal, "")));
         let work = async move {
             hook.after(&call, &mut given).await;
             given

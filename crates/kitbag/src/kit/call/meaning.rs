@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use kitbag_core::catalog::Away;
-use kitbag_core::names::lookup::{By, Found};
-use kitbag_core::shape::{Authorize, Decision, Shown, View};
+use kitbag_core::catalog::Unreachable;
+use kitbag_core::names::lookup::{MatchedBy, NameMatch};
+use kitbag_core::shape::{Authorize, Decision, View, ViewTool};
 use kitbag_core::{ErrorKind, ServerName, UserId};
 
 use super::super::views::{Unseen, WHOSE};
 use super::super::{Inner, find};
-use crate::execute::{Failure, Repair, troubled};
+use crate::execute::{CallError, Repair, troubled};
 use crate::roster::Now;
 use crate::world::Permits;
 
@@ -20,7 +20,7 @@ const MOST_NAMES: usize = 10;
 /// A tool as the rules and permits of one moment have it.
 pub(super) struct Judged {
     pub(super) now: Arc<Now>,
-    pub(super) shown: Arc<Shown>,
+    pub(super) shown: Arc<ViewTool>,
     /// Either it may be called, or a person has to be asked.
     pub(super) decision: Decision,
 }
@@ -34,7 +34,7 @@ impl Judged {
 
 impl Inner {
     /// The tool a name means in a view, as it is now.
-    pub(super) async fn meant(&self, view: &View, name: &str) -> Result<Judged, Failure> {
+    pub(super) async fn meant(&self, view: &View, name: &str) -> Result<Judged, CallError> {
         let (found, by) = view.find_by(name);
         if !self.is_open(view, name, &found, by) {
             let shown = resolve(view, name, found).map_err(|failure| self.with_reason(failure))?;
@@ -43,7 +43,7 @@ impl Inner {
         self.wait_for_unlisted(view, name).await;
         let fresh = self.fresh(view);
         let (found, by) = fresh.find_by(name);
-        if matches!(found, Found::One(_)) && self.is_open(&fresh, name, &found, by) {
+        if matches!(found, NameMatch::One(_)) && self.is_open(&fresh, name, &found, by) {
             return Err(not_sure(&fresh, name, &found));
         }
         let shown = resolve(&fresh, name, found).map_err(|failure| self.with_reason(failure))?;
@@ -51,33 +51,33 @@ impl Inner {
     }
 
     /// The same with why its server is away, where that is why.
-    fn with_reason(&self, failure: Failure) -> Failure {
+    fn with_reason(&self, failure: CallError) -> CallError {
         let now = self.now();
         let opened = failure.server.as_ref().and_then(|server| now.links.get(server));
         let reason = opened.and_then(|opened| opened.status().error);
-        Failure { reason, ..failure }
+        CallError { reason, ..failure }
     }
 
     /// Whether a server that has not said what it has may change what a name means: one that is nobody's yet, one
     /// that only fits as a tool's own name, or one that was given out for the time being.
-    fn is_open(&self, view: &View, name: &str, found: &Found, by: By) -> bool {
+    fn is_open(&self, view: &View, name: &str, found: &NameMatch, by: MatchedBy) -> bool {
         if view.unlisted().next().is_none() {
             return false;
         }
         match found {
-            Found::One(_) if by == By::Own => true,
-            Found::One(index) => {
+            NameMatch::One(_) if by == MatchedBy::Own => true,
+            NameMatch::One(index) => {
                 let shown = view.at(*index).filter(|shown| !find::speaks_of(&shown.tool.server, name));
                 shown.is_some_and(|shown| self.roster.may_rename(shown))
             }
-            Found::None { .. } => true,
-            Found::Ambiguous(_) => false,
+            NameMatch::None { .. } => true,
+            NameMatch::Ambiguous(_) => false,
         }
     }
 
     /// The tool as the rules and permits of this moment have it. A view that somebody held for long shows it as it
     /// was.
-    pub(super) fn judge(&self, view: &View, shown: &Arc<Shown>) -> Result<Judged, Failure> {
+    pub(super) fn judge(&self, view: &View, shown: &Arc<ViewTool>) -> Result<Judged, CallError> {
         let now = self.now();
         let gone = || not_found(view, shown.name.as_str(), Vec::new());
         let present = self.present(view, &now).map_err(|unseen| match unseen {
@@ -87,7 +87,7 @@ impl Inner {
         let shown = match present {
             None => shown.clone(),
             Some(present) => {
-                let Found::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
+                let NameMatch::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
                 let found = present.at(index).filter(|found| {
                     let (found, before) = (&found.tool, &shown.tool);
                     found.server == before.server && found.name == before.name
@@ -105,8 +105,8 @@ impl Inner {
     }
 
     /// What the files and, where it has one, the program's own permit say.
-    fn decide(&self, view: &View, shown: &Arc<Shown>, now: &Arc<Now>) -> Result<Decision, Failure> {
-        let decide = |permit: &dyn Authorize, now: &Now, user: &UserId, shown: &Shown| {
+    fn decide(&self, view: &View, shown: &Arc<ViewTool>, now: &Arc<Now>) -> Result<Decision, CallError> {
+        let decide = |permit: &dyn Authorize, now: &Now, user: &UserId, shown: &ViewTool| {
             Permits { policy: &now.world.policy, within: None, permit }.authorize(user, &shown.tool)
         };
         let Some(permit) = self.options.permit.clone() else {
@@ -148,38 +148,39 @@ impl Inner {
     }
 }
 
-fn resolve<'v>(view: &'v View, name: &str, found: Found) -> Result<&'v Arc<Shown>, Failure> {
+fn resolve<'v>(view: &'v View, name: &str, found: NameMatch) -> Result<&'v Arc<ViewTool>, CallError> {
     let names = |indexes: &[usize]| -> Vec<String> {
         indexes.iter().filter_map(|index| Some(view.at(*index)?.name.to_string())).collect()
     };
     match found {
-        Found::One(index) => view.at(index).ok_or_else(|| not_found(view, name, Vec::new())),
-        Found::Ambiguous(indexes) => {
+        NameMatch::One(index) => view.at(index).ok_or_else(|| not_found(view, name, Vec::new())),
+        NameMatch::Ambiguous(indexes) => {
             let names = names(&indexes[..indexes.len().min(MOST_NAMES)]);
             let more = match indexes.len() - names.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
             };
             let message = format!("{name:?} may mean any of {}{more}", names.join(", "));
-            Err(Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
+            Err(CallError::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
         }
-        Found::None { near } => Err(absent(view, name, names(&near))),
+        NameMatch::None { near } => Err(absent(view, name, names(&near))),
     }
 }
 
 /// Why a name means nothing in a view: a server that may have such a tool is away, or no server has it. `near` are names
 /// like it.
-pub fn absent(view: &View, name: &str, near: Vec<String>) -> Failure {
+pub fn absent(view: &View, name: &str, near: Vec<String>) -> CallError {
     away(view, name, &near).unwrap_or_else(|| not_found(view, name, near))
 }
 
 /// That a server which may have the tool is not there: the one the name speaks of, else all whose tools nobody knows.
-fn away(view: &View, name: &str, near: &[String]) -> Option<Failure> {
+fn away(view: &View, name: &str, near: &[String]) -> Option<CallError> {
     let is_unknown = |server: &ServerName| view.snapshot().part(server).is_none();
-    let away: Vec<(&ServerName, &Away)> = view.away().filter(|(server, _)| is_unknown(server)).collect();
+    let away: Vec<(&ServerName, &Unreachable)> =
+        view.away().filter(|(server, _)| is_unknown(server)).collect();
     if let Some((server, away)) = away.iter().find(|(server, _)| find::speaks_of(server, name)) {
-        let failure = Failure::new(away.kind, format!("is {}", away.why));
-        return Some(Failure { server: Some((*server).clone()), ..failure });
+        let failure = CallError::new(away.kind, away.why.clone());
+        return Some(CallError { server: Some((*server).clone()), ..failure });
     }
     // A name that speaks of another server is not one of theirs, and one that is almost known is a slip.
     if find::is_qualified(name) || !near.is_empty() {
@@ -190,13 +191,13 @@ fn away(view: &View, name: &str, near: &[String]) -> Option<Failure> {
     let kind = if is_alike { first.kind } else { ErrorKind::Unavailable };
     // They may have it or not: a model is told of their state alone, as for every other name.
     let server = others.is_empty().then(|| (*server).clone());
-    Some(Failure { kind, server, ..not_found(view, name, Vec::new()) })
+    Some(CallError { kind, server, ..not_found(view, name, Vec::new()) })
 }
 
 /// A bare name never reaches one server because another is slow.
-fn not_sure(view: &View, name: &str, found: &Found) -> Failure {
+fn not_sure(view: &View, name: &str, found: &NameMatch) -> CallError {
     let unlisted: Vec<&str> = view.unlisted().map(ServerName::as_str).collect();
-    let shown = if let Found::One(index) = found { view.at(*index) } else { None };
+    let shown = if let NameMatch::One(index) = found { view.at(*index) } else { None };
     let Some(shown) = shown else { return not_found(view, name, Vec::new()) };
     let message = format!(
         "{name:?} is a tool of {}, and may be one of {}, whose tools are not known yet",
@@ -204,15 +205,15 @@ fn not_sure(view: &View, name: &str, found: &Found) -> Failure {
         unlisted.join(", ")
     );
     let names = vec![shown.full.to_string()];
-    Failure::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names))
+    CallError::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names))
 }
 
 /// That a view has no tool of this name. Servers that are away may have it, and a model should know that the list is
 /// not complete: by their state alone, and only those it may know of.
-pub(super) fn not_found(view: &View, name: &str, near: Vec<String>) -> Failure {
+pub(super) fn not_found(view: &View, name: &str, near: Vec<String>) -> CallError {
     let away: Vec<String> = view.away().map(|(server, away)| format!("{server} is {}", away.state)).collect();
     let away = if away.is_empty() { String::new() } else { format!("; not connected: {}", away.join("; ")) };
     let shown: String = kitbag_core::text::visible(name).chars().take(120).collect();
-    let failure = Failure::new(ErrorKind::NotFound, format!("no tool is called {shown:?}{away}"));
+    let failure = CallError::new(ErrorKind::NotFound, format!("no tool is called {shown:?}{away}"));
     failure.repair(Repair::Names(near))
 }

@@ -1,9 +1,10 @@
 //! The way of one call: judged, checked, past the hooks and a person, to its server and back.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use kitbag_core::model::Seconds;
-use kitbag_core::present::gateway::Status;
+use kitbag_core::model::{Activity, Seconds};
+use kitbag_core::schema::ExactJson;
 use kitbag_core::shape::{Decision, View};
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Map;
@@ -13,19 +14,19 @@ use super::super::Inner;
 use super::entry::Entry;
 use super::meaning::{Judged, not_found};
 use crate::code::Trouble;
-use crate::connect::{Call, Link, Reply, Responder};
+use crate::connect::{Link, RawCall, RawReply, Responder};
 use crate::execute::{
-    ANSWERER, Approval, CallResult, Converted, Failure, Flow, Meta, Outgoing, READ_RESULT, Ready, Size,
-    ToolCall, Want, Watched, convert, prepare, short, troubled,
+    ANSWERER, ApprovalRequest, CallError, CallInfo, CallParts, CallResult, Converted, HookAction,
+    OutgoingCall, READ_RESULT, Ready, ResultSize, Want, Watched, convert, prepare, short, troubled,
 };
-use crate::local::{self, Caller};
+use crate::local::ToolContext;
 use crate::roster::{Now, Phase};
 
 /// One call, and what it is made with.
 pub(super) struct Way<'a> {
     pub(super) kit: &'a Inner,
     pub(super) view: &'a View,
-    pub(super) call: &'a ToolCall<'a>,
+    pub(super) call: CallParts<'a>,
 }
 
 /// What came back from wherever the call went.
@@ -49,7 +50,7 @@ impl Way<'_> {
     }
 
     /// All of it, up to the hooks that hear how it ended.
-    pub(super) async fn go(&self, entry: &mut Entry<'_>) -> Result<CallResult, Failure> {
+    pub(super) async fn go(&self, entry: &mut Entry<'_>) -> Result<CallResult, CallError> {
         let judged = self.kit.meant(self.view, self.call.tool).await?;
         let shown = judged.shown.clone();
         let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
@@ -60,19 +61,19 @@ impl Way<'_> {
         let done = self.pass(judged, &mut entry.outgoing).await;
         let mut done = done.map_err(|failure| failure.of(server, tool));
         if let Ok(result) = &mut done {
-            result.meta.took = entry.took();
+            result.info.took = entry.took();
         }
         done
     }
 
     /// Checked, through the hooks to the server, and back into shape.
-    async fn pass(&self, judged: Judged, outgoing: &mut Outgoing) -> Result<CallResult, Failure> {
+    async fn pass(&self, judged: Judged, outgoing: &mut OutgoingCall) -> Result<CallResult, CallError> {
         let hooks = &self.kit.options.hooks;
         let is_only_sent = hooks.is_empty() && judged.decision == Decision::Allow && !judged.is_local();
         let want = if is_only_sent { Want::Text } else { Want::Values };
         let Ready { arguments, coerced, text } = self.prepare(&judged, want)?;
         outgoing.arguments = arguments;
-        outgoing.meta = self.meta()?;
+        outgoing.meta = self.call.options.meta.clone();
         let before = (!hooks.is_empty()).then(|| outgoing.arguments.clone());
         for hook in hooks {
             let (hook, mut call) = (hook.clone(), outgoing.clone());
@@ -80,19 +81,20 @@ impl Way<'_> {
             let (flow, call) = self.run("a hook", &judged, work).await?;
             *outgoing = call;
             match flow {
-                Flow::Go => {}
-                Flow::Answer(mut result) => {
-                    result.meta.cache_hit = true;
+                HookAction::Go => {}
+                HookAction::Answer(mut result) => {
+                    result.info.cache_hit = true;
                     return Ok(*result);
                 }
-                Flow::Refuse(kind, why) => return Err(Failure::new(kind, why)),
+                HookAction::Refuse(kind, why) => return Err(CallError::new(kind, why)),
             }
         }
         // Asked last: what a person approves is what is sent.
         self.approve(&judged, outgoing).await?;
-        // The bytes as given travel on unless somebody changed something.
-        let given = text.as_deref().filter(|_| before.is_none_or(|before| before == outgoing.arguments));
-        let (answered, judged) = self.send(judged, outgoing, given).await?;
+        // The bytes as given travel on; what a hook changed is changed in them.
+        let is_changed = before.is_some_and(|before| before != outgoing.arguments);
+        let text = if is_changed { Cow::Owned(changed(&text, &outgoing.arguments)) } else { text };
+        let (answered, judged) = self.send(judged, outgoing, &text).await?;
         let received = answered.raw.get().len();
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
         // It may be large, and everything in it was taken over.
@@ -115,12 +117,12 @@ impl Way<'_> {
         let is_small = received <= judged.now.world.limits.result / 8;
         let handle = match self.call.options.size {
             _ if is_page || is_small => None,
-            Size::Bounded => results.bound(user, &mut converted, redactor),
-            Size::Texts => results.bound_texts(user, &mut converted, redactor),
-            Size::Whole => None,
+            ResultSize::Bounded => results.bound(user, &mut converted, redactor),
+            ResultSize::Texts => results.bound_texts(user, &mut converted, redactor),
+            ResultSize::Whole => None,
         };
-        let Converted { content, structured, is_error, notes } = converted;
-        let meta = Meta {
+        let Converted { content, structured, is_error, meta, notes } = converted;
+        let info = CallInfo {
             server: judged.shown.tool.server.clone(),
             tool: outgoing.tool.clone(),
             transport: answered.transport,
@@ -131,29 +133,23 @@ impl Way<'_> {
             handle,
             notes,
         };
-        Ok(CallResult { content, structured, is_error, meta })
+        Ok(CallResult { content, structured, is_error, meta, info })
     }
 
-    fn prepare(&self, judged: &Judged, want: Want) -> Result<Ready<'_>, Failure> {
+    fn prepare(&self, judged: &Judged, want: Want) -> Result<Ready<'_>, CallError> {
         prepare(&judged.shown, self.call.arguments, &judged.now.world.limits, want)
     }
 
-    fn meta(&self) -> Result<Map<String, serde_json::Value>, Failure> {
-        let Some(meta) = self.call.options.meta else { return Ok(Map::new()) };
-        serde_json::from_str(meta.get())
-            .map_err(|_| Failure::new(ErrorKind::InvalidArguments, "what goes into _meta is no JSON object"))
-    }
-
     /// Asks a person, where that is needed.
-    async fn approve(&self, judged: &Judged, outgoing: &Outgoing) -> Result<(), Failure> {
+    async fn approve(&self, judged: &Judged, outgoing: &OutgoingCall) -> Result<(), CallError> {
         if judged.decision != Decision::Ask {
             return Ok(());
         }
-        let denied = |why: &str| Err(Failure::new(ErrorKind::ApprovalDenied, why));
+        let denied = |why: &str| Err(CallError::new(ErrorKind::ApprovalDenied, why));
         let Some(approver) = self.kit.options.approver.clone() else {
             return denied("needs a person's approval, and nobody can be asked here");
         };
-        let approval = Approval {
+        let approval = ApprovalRequest {
             user: outgoing.user.clone(),
             server: judged.shown.tool.server.clone(),
             tool: outgoing.tool.clone(),
@@ -173,7 +169,7 @@ impl Way<'_> {
         whose: &str,
         judged: &Judged,
         work: impl Future<Output = T> + Send + 'static,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, CallError> {
         let done = self.kit.threads.run(&judged.now.world.limits, work).await;
         done.map_err(|trouble| troubled(whose, &trouble))
     }
@@ -188,18 +184,18 @@ impl Way<'_> {
     async fn send(
         &self,
         judged: Judged,
-        outgoing: &Outgoing,
-        given: Option<&str>,
-    ) -> Result<(Answered, Judged), Failure> {
-        let options = &self.call.options;
+        outgoing: &OutgoingCall,
+        given: &str,
+    ) -> Result<(Answered, Judged), CallError> {
+        let options = self.call.options;
         let mut judged = self.judged_now(judged).await?;
         if judged.is_local() {
             return Ok((self.call_local(&judged, outgoing).await?, judged));
         }
         let made;
-        let arguments = match given.and_then(|given| serde_json::from_str::<&RawValue>(given).ok()) {
-            Some(arguments) => arguments,
-            None => {
+        let arguments = match serde_json::from_str::<&RawValue>(given) {
+            Ok(arguments) => arguments,
+            Err(_) => {
                 made = raw(&outgoing.arguments)?;
                 &*made
             }
@@ -207,33 +203,29 @@ impl Way<'_> {
         let meta = if outgoing.meta.is_empty() { None } else { Some(raw(&outgoing.meta)?) };
         let server = judged.shown.tool.server.clone();
         let mut link = link_in(&judged.now, &server)?;
-        if options.status.is_some() && !link.status().state.is_connected() {
-            options.say(|| Status::Connecting { server: server.to_string() });
+        if options.on_activity.is_some() && !link.status().state.is_connected() {
+            options.say(|| Activity::Connecting { server: server.to_string() });
         }
-        options.say(|| Status::Executing { server: server.to_string(), tool: outgoing.tool.clone() });
-        let responder = options.responder.as_ref().or(self.kit.options.responder.as_ref());
-        let limits = &judged.now.world.limits;
+        options.say(|| Activity::Executing { server: server.to_string(), tool: outgoing.tool.clone() });
         let hurt = |trouble: Trouble| troubled(ANSWERER, &trouble);
-        let responder = match responder {
-            Some(responder) => Some(Watched::new(responder, &self.kit.threads, limits).await.map_err(hurt)?),
-            None => None,
-        };
+        let responder = self.responder(&judged).await?;
         loop {
-            let call = Call {
+            let call = RawCall {
                 meta: meta.as_deref(),
+                headers: &options.headers,
                 repeatable: judged.shown.tool.marks.repeatable,
-                notes: options.notes.clone(),
+                notifications: options.notifications.clone(),
                 responder: responder.clone().map(|responder| responder as Arc<dyn Responder>),
                 user: outgoing.user.clone(),
                 timeout: options.timeout,
-                ..Call::new(&outgoing.tool, arguments)
+                ..RawCall::new(&outgoing.tool, arguments)
             };
             let answer = match &responder {
                 Some(responder) => responder.unless_troubled(link.call(call)).await.map_err(hurt)?,
                 None => link.call(call).await,
             };
             let error = match answer {
-                Ok(Reply { result, retries, .. }) => {
+                Ok(RawReply { result, retries, .. }) => {
                     let transport =
                         judged.now.world.servers.get(&server).map(|server| server.spec().transport());
                     return Ok((Answered { raw: result, retries, transport }, judged));
@@ -251,9 +243,17 @@ impl Way<'_> {
         }
     }
 
+    /// Whoever answers questions of this call, watched.
+    async fn responder(&self, judged: &Judged) -> Result<Option<Arc<Watched>>, CallError> {
+        let responder = self.call.options.responder.as_ref().or(self.kit.options.responder.as_ref());
+        let Some(responder) = responder else { return Ok(None) };
+        let watched = Watched::new(responder, &self.kit.threads, &judged.now.world.limits).await;
+        watched.map(Some).map_err(|trouble| troubled(ANSWERER, &trouble))
+    }
+
     /// The same by what is true now: while a call waited for hooks, a person or its server, its user may have lost
     /// the tool, or the tool may have become another.
-    async fn judged_now(&self, judged: Judged) -> Result<Judged, Failure> {
+    async fn judged_now(&self, judged: Judged) -> Result<Judged, CallError> {
         let now = self.kit.now();
         if Arc::ptr_eq(&now.world, &judged.now.world) {
             return Ok(Judged { now, ..judged });
@@ -273,29 +273,37 @@ impl Way<'_> {
             return Ok(next);
         }
         let why = "its rules changed while the call waited; call it again";
-        Err(Failure::new(ErrorKind::Unavailable, why))
+        Err(CallError::new(ErrorKind::Unavailable, why))
     }
 
     /// A tool of the program itself.
-    async fn call_local(&self, judged: &Judged, outgoing: &Outgoing) -> Result<Answered, Failure> {
+    async fn call_local(&self, judged: &Judged, outgoing: &OutgoingCall) -> Result<Answered, CallError> {
         let Some(tool) = self.kit.locals.get(&outgoing.tool).cloned() else {
-            return Err(Failure::new(ErrorKind::NotFound, "there is no such local tool"));
+            return Err(CallError::new(ErrorKind::NotFound, "there is no such local tool"));
         };
-        let (arguments, caller) = (outgoing.arguments.clone(), Caller { user: outgoing.user.clone() });
-        let work = self.run("the tool", judged, async move { tool.call(arguments, caller).await });
+        let arguments = outgoing.arguments.clone();
+        let context = ToolContext {
+            user: outgoing.user.clone(),
+            meta: outgoing.meta.clone(),
+            server: judged.shown.tool.server.clone(),
+            tool: outgoing.tool.clone(),
+            notifications: self.call.options.notifications.clone(),
+            responder: self.responder(judged).await?.map(|responder| responder as Arc<dyn Responder>),
+        };
+        let work = self.run("the tool", judged, async move { tool.call(arguments, context).await });
         let most = self.most(judged);
         let done = tokio::time::timeout(most, work).await.map_err(|_| {
             let message = format!("no answer within {}", Seconds(most));
-            Failure::new(ErrorKind::OutcomeUnknown, message)
+            CallError::new(ErrorKind::OutcomeUnknown, message)
         })??;
-        Ok(Answered { raw: raw(&local::as_result(done))?, retries: 0, transport: None })
+        Ok(Answered { raw: raw(&done)?, retries: 0, transport: None })
     }
 }
 
 /// The link to a server.
-fn link_in(now: &Now, server: &ServerName) -> Result<Link, Failure> {
+fn link_in(now: &Now, server: &ServerName) -> Result<Link, CallError> {
     if let Some(opened) = now.links.get(server) {
-        let is_stopped = || Failure::new(ErrorKind::Unavailable, "is stopped");
+        let is_stopped = || CallError::new(ErrorKind::Unavailable, "is stopped");
         return if opened.lease.is_released() { Err(is_stopped()) } else { Ok(opened.link().clone()) };
     }
     let is_filed = now.world.setup.catalog.iter().any(|part| part.server == *server);
@@ -304,9 +312,16 @@ fn link_in(now: &Now, server: &ServerName) -> Result<Link, Failure> {
         Phase::Open if is_filed => "it comes from a file; no server runs behind it",
         Phase::Open => "its server is no longer in use",
     };
-    Err(Failure::new(ErrorKind::Unavailable, why))
+    Err(CallError::new(ErrorKind::Unavailable, why))
 }
 
-fn raw(value: &impl serde::Serialize) -> Result<Box<RawValue>, Failure> {
-    to_raw_value(value).map_err(|error| Failure::new(ErrorKind::Internal, error.to_string()))
+/// The text with these arguments; numbers that are still the same keep their digits.
+fn changed(text: &str, arguments: &Map<String, serde_json::Value>) -> String {
+    let mut exact = ExactJson::parse(text).unwrap_or(ExactJson::Null);
+    exact.set(&serde_json::Value::Object(arguments.clone()));
+    exact.to_string()
+}
+
+fn raw(value: &impl serde::Serialize) -> Result<Box<RawValue>, CallError> {
+    to_raw_value(value).map_err(|error| CallError::new(ErrorKind::Internal, error.to_string()))
 }

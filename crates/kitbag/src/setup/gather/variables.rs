@@ -18,9 +18,11 @@ impl<'a> Gathered<'a> {
         if let Some(url) = url {
             self.variable(Layer::Env, of_variable("MCP_URL", url, token, headers));
         } else if self.env.get("MCP_URL").is_none() && !self.hub {
-            // A file of the working folder says so: it is that folder's server, and waits for approval.
-            let given = |name: &str| self.dot_env.get(name).map(String::as_str);
-            let file: Arc<Path> = Arc::from(self.env.cwd().join(".env").as_path());
+            // A file of the project says so: it is that folder's server, and waits for approval.
+            let said = self.project.nearest_first().find(|(_, given)| given.contains_key("MCP_URL"));
+            let Some((folder, variables)) = said else { return };
+            let given = |name: &str| variables.get(name).map(String::as_str);
+            let file: Arc<Path> = Arc::from(folder.join(".env").as_path());
             let url = given("MCP_URL").unwrap_or_default();
             let document = of_variable("MCP_URL", url, given("MCP_TOKEN"), given("MCP_HEADERS"));
             self.variable(Layer::Project, document.map(|document| moved(document, &file)));

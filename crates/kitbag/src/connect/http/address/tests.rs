@@ -2,7 +2,7 @@ use kitbag_core::Limits;
 
 use crate::connect::ReasonClass;
 
-use super::{Address, Trust, check_literal, connector, usual};
+use super::{Address, Route, check_literal, connector, usual};
 
 #[track_caller]
 fn refused(text: &str, words: &str) {
@@ -110,7 +110,7 @@ fn f26_no_link_local_address_is_dialled_however_it_is_written() {
 async fn a_name_is_checked_when_it_is_dialled() {
     let address = Address::parse("http://localhost:1/").unwrap();
     let limits = Limits::default();
-    let client = connector(&address, &limits, |_| Err("is not wanted here"), Trust::default()).unwrap();
+    let client = connector(&address, &limits, |_| Err("is not wanted here"), &Route::default()).unwrap();
     let error = client.get(address.url).send().await.unwrap_err();
     assert!(error.is_connect() && super::super::reason::root(&error).contains("is not wanted here"));
 }

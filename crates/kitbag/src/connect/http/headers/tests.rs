@@ -1,5 +1,6 @@
 use kitbag_core::Secret;
 
+use super::super::super::wire::{self, Param};
 use super::*;
 
 fn pairs(pairs: &[(&str, &str)]) -> Vec<(String, Secret)> {
@@ -26,22 +27,38 @@ fn a_value_that_cannot_be_sent_is_not_shown() {
     assert_eq!(both["authorization"], "Bearer b");
 }
 
+/// Of a request that somebody waits for.
+fn about(method: &'static str, params: wire::Params<'_>, era: Era, mirrors: &Mirrors) -> About {
+    let line = wire::request(Vec::new(), 7, method.into(), params, era.into(), "{}");
+    About::of(&Outgoing { id: Some(7), line }, mirrors)
+}
+
 #[test]
-fn what_a_line_is() {
+fn f38_a_line_says_what_it_is_without_being_read() {
     let mirrors = Mirrors::default();
-    let of = |line: &str| About::of(line.as_bytes(), &mirrors);
-    let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}"#;
-    let call =
-        of(&format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"é",{meta}}}}}"#));
-    assert_eq!((call.id, call.is_modern), (Some(7), true));
+    let name = [("arguments", Param::Json("{\"name\":\"no\"}")), ("name", Param::Text("é"))];
+    let call = about("tools/call", &name, Era::Modern, &mirrors);
+    assert_eq!((call.id, call.is_request, call.is_modern), (Some(7), true, true));
     assert_eq!(call.headers[VERSION], "2026-07-28");
     assert_eq!(call.headers["mcp-method"], "tools/call");
     assert_eq!(call.headers["mcp-name"], "=?base64?w6k=?=");
-    let old = of(r#"{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"x","_meta":{}}}"#);
+    let read = about("resources/read", &[("uri", Param::Text("file:///a b"))], Era::Modern, &mirrors);
+    assert_eq!(read.headers["mcp-name"], "file:///a b");
+    let list = about("tools/list", &name, Era::Modern, &mirrors);
+    assert_eq!((list.headers.len(), list.headers.get("mcp-name")), (2, None));
+    let old = about("tools/call", &name, Era::Legacy, &mirrors);
     assert!(!old.is_modern && old.headers.is_empty());
-    let cancel = of(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#);
-    assert_eq!((cancel.id, cancel.takes_back), (None, Some(7)));
-    assert_eq!(of(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#).id, None);
+    // Whatever the bytes say: what is told beside them counts.
+    let kind = LineKind::Request { method: "ping".into(), era: Era::Modern, name: None, arguments: None };
+    let ping =
+        Outgoing { id: None, line: wire::Line { bytes: b"no JSON at all".to_vec(), kind, headers: None } };
+    let ping = About::of(&ping, &mirrors);
+    assert_eq!((ping.id, ping.is_request, &*ping.method), (None, true, "ping"));
+    let cancel = About::of(&Outgoing { id: None, line: wire::cancelled(7) }, &mirrors);
+    assert_eq!((cancel.id, cancel.is_request, cancel.takes_back), (None, false, Some(7)));
+    let id = serde_json::value::RawValue::from_string("9".to_owned()).unwrap();
+    let answer = About::of(&Outgoing { id: None, line: wire::answer(&id, Ok("{}")) }, &mirrors);
+    assert_eq!((answer.id, answer.is_request, &*answer.method), (None, false, ""));
 }
 
 #[test]

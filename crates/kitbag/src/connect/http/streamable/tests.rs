@@ -2,14 +2,13 @@ use kitbag_core::{Limits, Secret};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::super::super::wire::Line;
-use super::super::trust::Trust;
+use super::super::super::era::Era;
+use super::super::super::wire::{self, Line, Param, Speech};
+use super::super::address::Route;
 use super::*;
 use kitbag_core::text::Redactor;
 
 const LONG: Duration = Duration::from_secs(30);
-const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
-const CALL: &str = r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"ask"}}"#;
 
 /// A server of which every answer is written by the test.
 struct Scripted {
@@ -24,7 +23,7 @@ impl Scripted {
     async fn shaken(limits: &Limits) -> (Self, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Secret::new(format!("http://{}/mcp", listener.local_addr().unwrap()));
-        let remote = Remote::new(&url, &[], limits, Redactor::new([]), Trust::default()).unwrap();
+        let remote = Remote::new(&url, &[], limits, Redactor::new([]), &Route::default()).unwrap();
         let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
         let (_, posts, answers) = Streamable::start(remote, Arc::default(), &tasks, &stop);
         let mut scripted = Self { listener, posts, stop, _answers: answers };
@@ -35,14 +34,19 @@ impl Scripted {
                 .await
                 .unwrap();
         };
-        let ((), ()) = tokio::join!(accepted, say(&mut scripted.posts, None, INITIALIZED));
+        let ((), ()) = tokio::join!(
+            accepted,
+            say(&mut scripted.posts, None, wire::notification("notifications/initialized".into(), "{}"))
+        );
         let (mut get, _) = scripted.listener.accept().await.unwrap();
         assert!(heard(&mut get).await.starts_with("GET "));
         (scripted, get)
     }
 
     async fn call(&mut self) {
-        say(&mut self.posts, Some(7), CALL).await;
+        let name = [("name", Param::Text("ask"))];
+        let call = wire::request(Vec::new(), 7, "tools/call".into(), &name, Speech::from(Era::Legacy), "{}");
+        say(&mut self.posts, Some(7), call).await;
     }
 
     /// Whether a call has been sent, after a moment in which it could have been.
@@ -52,8 +56,8 @@ impl Scripted {
     }
 }
 
-async fn say(posts: &mut Posts, id: Option<u64>, line: &str) {
-    posts.send(&mut vec![Outgoing { id, line: Line(line.as_bytes().to_vec()) }]).await.unwrap();
+async fn say(posts: &mut Posts, id: Option<u64>, line: Line) {
+    posts.send(&mut vec![Outgoing { id, line }]).await.unwrap();
 }
 
 /// One request, head and body.
@@ -128,7 +132,7 @@ async fn headers_and_challenges_are_bounded() {
     let limits = Limits::default();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = Secret::new(format!("http://{}/mcp", listener.local_addr().unwrap()));
-    let remote = Remote::new(&url, &[], &limits, Redactor::new([]), Trust::default()).unwrap();
+    let remote = Remote::new(&url, &[], &limits, Redactor::new([]), &Route::default()).unwrap();
     let answer = async |head: String| {
         let answered = async {
             let (mut post, _) = listener.accept().await.unwrap();
