@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use kitbag::Kitbag;
-use kitbag::connect::{Call, Link};
+use kitbag::connect::{Link, RawCall};
 use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
 use serde_json::value::RawValue;
@@ -44,7 +44,7 @@ pub struct OnLink(Link, Box<RawValue>);
 
 impl Client for OnLink {
     async fn call(&self) {
-        let reply = self.0.call(Call::new("echo", &self.1)).await.unwrap();
+        let reply = self.0.call(RawCall::new("echo", &self.1)).await.unwrap();
         assert!(!reply.result.get().is_empty());
     }
 }

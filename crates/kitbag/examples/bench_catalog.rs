@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use kitbag_core::catalog::Snapshot;
-use kitbag_core::names::Form;
-use kitbag_core::names::lookup::Found;
+use kitbag_core::names::NameForm;
+use kitbag_core::names::lookup::NameMatch;
 use kitbag_core::schema::{Schema, example};
 use kitbag_core::shape::{AllowAll, Authorize as _, Decision, View};
 use kitbag_core::{Limits, ServerName, UserId};
@@ -179,7 +179,7 @@ impl Catalog {
             let (server, texts) = &self.servers[place / TOOLS];
             let definition: Value = serde_json::from_str(&texts[place % TOOLS]).unwrap();
             let tool = self.snapshot.tool(server, definition["name"].as_str().unwrap()).unwrap();
-            let name = self.snapshot.names().table(Form::Full).name(server, &tool.name).unwrap();
+            let name = self.snapshot.names().table(NameForm::Full).name(server, &tool.name).unwrap();
             Called {
                 name: name.to_string(),
                 arguments: example(&tool.input).unwrap(),
@@ -200,7 +200,7 @@ fn call(catalogs: &[Catalog; 3], definitions: usize) -> [Pair; 3] {
         for ((view, called), [whole, bare]) in ready.iter().zip(&mut best) {
             timed(whole, || {
                 for call in called.iter().cycle().take(CALLS) {
-                    let Found::One(index) = view.find(black_box(&call.name)) else { panic!("not found") };
+                    let NameMatch::One(index) = view.find(black_box(&call.name)) else { panic!("not found") };
                     let shown = view.at(index).unwrap();
                     assert_eq!(AllowAll.authorize(&user, &shown.tool), Decision::Allow);
                     assert!(

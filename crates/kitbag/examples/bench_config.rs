@@ -9,8 +9,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use kitbag::Limits;
-use kitbag::config::layers::{Layer, Layered, merge};
-use kitbag::discover::{Folder, read_folder, user_folders};
+use kitbag::files::{FolderOwner, read_folder, user_folders};
+use kitbag_core::config::layers::{Layer, Layered, merge};
 use tempfile::TempDir;
 
 const SIZES: [usize; 3] = [100, 1_000, 10_000];
@@ -64,7 +64,7 @@ fn round(folder: &Path, servers: usize) -> Duration {
     let began = Instant::now();
     let mut documents = Vec::new();
     for (user, theirs) in user_folders(folder) {
-        let (read, faults) = read_folder(&theirs, Folder::User, None, &limits);
+        let (read, faults) = read_folder(&theirs, FolderOwner::User, None, &limits);
         assert!(faults.is_empty());
         documents.extend(read.into_iter().map(|document| Layered {
             layer: Layer::User(user.clone()),

@@ -12,9 +12,9 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use kitbag::{Env, Kitbag, Options, Setup};
+use kitbag::{Env, Kitbag, OpenOptions, Setup};
 use kitbag_core::ServerName;
-use kitbag_core::catalog::{Part, Snapshot};
+use kitbag_core::catalog::{ServerTools, Snapshot};
 use kitbag_core::model::Transport;
 use kitbag_core::present::native::{NativeRequest, Provider, Strict, compile};
 use kitbag_core::present::{gateway, markdown, signatures};
@@ -47,14 +47,17 @@ fn main() {
 }
 
 /// What is asked for again while nothing changed is there already.
-fn again(parts: Vec<Part>) {
+fn again(parts: Vec<ServerTools>) {
     let house = tempfile::tempdir().unwrap();
     let home = [("KITBAG_HOME".into(), house.path().into())];
     let mut setup = Setup::empty(Env::new(home, house.path()));
     setup.catalog = parts;
-    let kit = Kitbag::start(setup, Options::default());
+    // A kit has tasks of its own.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let _inside = runtime.enter();
+    let kit = Kitbag::start(setup, OpenOptions::default());
     let view = kit.own_view();
-    let audience = kit.audience(view.agent(), Provider::Anthropic);
+    let audience = kit.present_options(view.agent(), Provider::Anthropic);
     let first = kit.present(&view, &audience);
     let (mut shown, mut cloned) = (Duration::MAX, Duration::MAX);
     timed(&mut shown, || (0..AGAIN).for_each(|_| drop(black_box(kit.present(&view, &audience)))));
@@ -105,12 +108,12 @@ fn definitions(view: &View, rounds: usize) -> bool {
 
 fn texts(view: &View, rounds: usize) {
     let names: Vec<ServerName> = view.snapshot().parts().map(|part| part.server.clone()).collect();
-    let described = |name| gateway::Server { name, transport: Transport::Stdio, description: None };
-    let servers: Vec<gateway::Server<'_>> = names.iter().map(described).collect();
+    let described = |name| gateway::GatewayServer { name, transport: Transport::Stdio, description: None };
+    let servers: Vec<gateway::GatewayServer<'_>> = names.iter().map(described).collect();
     let mut best = [[Duration::MAX; 2]; 3];
     for _ in 0..rounds {
         let [lines, signed, gates] = &mut best;
-        against_copy(lines, || markdown::markdown(view, &markdown::Options::default()));
+        against_copy(lines, || markdown::markdown(view, &markdown::MarkdownOptions::default()));
         against_copy(signed, || signatures::signatures(view));
         against_copy(gates, || gateway::definitions(view, &servers));
     }
@@ -126,7 +129,7 @@ fn against_copy<T: Clone>([made, copied]: &mut [Duration; 2], work: impl FnOnce(
 }
 
 /// Real definitions over and over, each under a name of its own, on as many servers as people with many have.
-fn parts(tools: usize) -> Vec<Part> {
+fn parts(tools: usize) -> Vec<ServerTools> {
     let definitions: Vec<Value> = corpus::all().into_iter().flat_map(|recorded| recorded.tools).collect();
     let servers = SERVERS.min(tools);
     let parts = (0..servers).map(|server| {
@@ -144,7 +147,7 @@ fn parts(tools: usize) -> Vec<Part> {
     parts.collect()
 }
 
-fn snapshot(parts: &[Part]) -> Arc<Snapshot> {
+fn snapshot(parts: &[ServerTools]) -> Arc<Snapshot> {
     let snapshot = Snapshot::default().with_all(parts.iter().cloned());
     Arc::new(snapshot.with_gateways(parts.iter().map(|part| &part.server)).unwrap_or(snapshot))
 }

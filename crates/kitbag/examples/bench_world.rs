@@ -16,9 +16,8 @@ use std::time::{Duration, Instant};
 
 use figures::Figures;
 use kitbag::guard::Launcher;
-use kitbag::model::AgentRules;
-use kitbag::names::lookup::Found;
-use kitbag::{Env, Kitbag, Options, Request, ServerName, ServerSpec, Setup, UserId};
+use kitbag::{AgentRules, DiscoverOptions, Env, Kitbag, OpenOptions, ServerName, ServerSpec, Setup, UserId};
+use kitbag_core::names::lookup::NameMatch;
 use tokio::runtime::Runtime;
 
 const SERVERS: usize = 10_000;
@@ -101,7 +100,11 @@ fn looks(runtime: &Runtime) -> bool {
     let home = tempfile::tempdir().unwrap();
     let catalog = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tools");
     let setup = || {
-        let request = Request { env: env(home.path()), catalog: Some(catalog.clone()), ..Request::default() };
+        let request = DiscoverOptions {
+            env: env(home.path()),
+            catalog: Some(catalog.clone()),
+            ..DiscoverOptions::default()
+        };
         Setup::discover(&request).unwrap()
     };
     let kit = Kitbag::start(setup(), options());
@@ -149,7 +152,7 @@ fn samples(kit: &Kitbag, names: &[String]) -> Vec<Duration> {
     let mut look = || {
         let view = kit.view(&user, &agent).unwrap();
         let found = view.find(names.next().unwrap());
-        assert!(matches!(black_box(found), Found::One(_)));
+        assert!(matches!(black_box(found), NameMatch::One(_)));
     };
     let mut sample = || {
         let began = Instant::now();
@@ -163,8 +166,8 @@ fn env(home: &Path) -> Env {
     Env::new([("KITBAG_HOME".into(), home.into())], home)
 }
 
-fn options() -> Options {
-    Options { launcher: Some(Launcher::None), ..Options::default() }
+fn options() -> OpenOptions {
+    OpenOptions { launcher: Some(Launcher::None), ..OpenOptions::default() }
 }
 
 fn bound(what: &str, ratio: f64, most: f64, of: &str) -> bool {

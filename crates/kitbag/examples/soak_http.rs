@@ -8,7 +8,7 @@
 #[path = "open/kit.rs"]
 mod open;
 
-use kitbag::connect::Call;
+use kitbag::connect::RawCall;
 use serde_json::value::RawValue;
 use testkit::{Http, proc};
 
@@ -51,7 +51,7 @@ async fn many_calls((name, kind, args): (&str, &str, &[&str]), calls: usize) -> 
     for round in 0..calls {
         let text = format!(r#"{{"message":"{}","token":"{round}"}}"#, "x".repeat(round % 4000));
         let arguments = RawValue::from_string(text).unwrap();
-        let reply = link.call(Call::new("echo", &arguments)).await.unwrap();
+        let reply = link.call(RawCall::new("echo", &arguments)).await.unwrap();
         assert!(reply.result.get().contains(&format!("\"{round}\"")), "another call's answer");
         if round == calls / 6 {
             settled = proc::rss_anon_kb(me).unwrap();

@@ -11,7 +11,7 @@ mod open;
 use std::time::Duration;
 
 use kitbag::Kitbag;
-use kitbag::connect::Call;
+use kitbag::connect::RawCall;
 use serde_json::value::RawValue;
 use testkit::proc;
 
@@ -54,7 +54,7 @@ async fn many_calls(calls: usize) -> bool {
     for round in 0..calls {
         let text = format!(r#"{{"message":"{}","token":"{round}"}}"#, "x".repeat(round % 4000));
         let arguments = RawValue::from_string(text).unwrap();
-        let call = Call::new("echo", &arguments);
+        let call = RawCall::new("echo", &arguments);
         let reply = link.call(call).await.unwrap();
         assert!(reply.result.get().contains(&format!("\"{round}\"")), "another call's answer");
         if round == calls / 6 {
@@ -84,7 +84,7 @@ async fn many_starts(cycles: usize, args: &[&str]) -> usize {
             after_tenth = proc::open_fds(me).len();
         }
     }
-    let gone = proc::wait_until(Duration::from_secs(5), || proc::descendants(me).is_empty());
+    let gone = testkit::wait_until(Duration::from_secs(5), || proc::descendants(me).is_empty());
     let left = if gone { 0 } else { proc::descendants(me).len() };
     let descriptors = proc::open_fds(me).len();
     let what = if args.is_empty() { "of a good server".to_owned() } else { format!("of {}", args.join(" ")) };

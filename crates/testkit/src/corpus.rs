@@ -56,6 +56,11 @@ pub fn all() -> Vec<Recorded> {
     [servers(), livemcpbench()].concat()
 }
 
+/// The file with the recorded definitions of one server.
+pub fn file(server: &str) -> String {
+    testdata(&format!("tools/{server}.json")).to_str().unwrap().to_owned()
+}
+
 fn testdata(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata").join(path)
 }

@@ -3,10 +3,9 @@
 use std::io;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use crate::bin;
+use crate::{bin, wait_until};
 
 /// How long a port may still be taken by the process that was just ended.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -66,18 +65,18 @@ impl Http {
     pub fn start_again(&mut self) {
         self.stop();
         let port = self.address().rsplit_once(':').map_or("0", |(_, port)| port).to_owned();
-        let end = Instant::now() + PATIENCE;
-        loop {
-            match spawn(&port, &self.args) {
-                Ok((child, url)) => {
-                    self.child = child;
-                    self.url = url;
-                    return;
-                }
-                Err(error) if end < Instant::now() => panic!("cannot start again on port {port}: {error}"),
-                Err(_) => thread::sleep(Duration::from_millis(20)),
+        let mut failed = String::new();
+        let started = wait_until(PATIENCE, || match spawn(&port, &self.args) {
+            Ok((child, url)) => {
+                (self.child, self.url) = (child, url);
+                true
             }
-        }
+            Err(error) => {
+                failed = error.to_string();
+                false
+            }
+        });
+        assert!(started, "cannot start again on port {port}: {failed}");
     }
 
     /// The same with other arguments from now on.

@@ -4,8 +4,6 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// Whether the process runs; a zombie does not.
 pub fn alive(pid: u32) -> bool {
@@ -65,20 +63,6 @@ pub fn catches(pid: u32, signal: i32) -> bool {
     let mask = u64::from_str_radix(line.trim(), 16).unwrap_or(0);
     let bit = u32::try_from(signal - 1).unwrap_or(0);
     mask.checked_shr(bit).is_some_and(|rest| rest & 1 == 1)
-}
-
-/// Asks every few milliseconds until `done` says yes or the time is over; whether it said yes.
-pub fn wait_until(within: Duration, mut done: impl FnMut() -> bool) -> bool {
-    let end = Instant::now() + within;
-    loop {
-        if done() {
-            return true;
-        }
-        if end <= Instant::now() {
-            return false;
-        }
-        thread::sleep(Duration::from_millis(3));
-    }
 }
 
 struct Stat {

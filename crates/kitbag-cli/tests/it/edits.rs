@@ -3,7 +3,7 @@
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::process::{Child, Stdio};
 
-use crate::house::{BINARY, House, Ran};
+use crate::house::{BINARY, House, Ran, Runs as _};
 
 const ENDPOINT: &str = "http://127.0.0.1:7777/mcp";
 

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt as _;
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 use crate::pty::{self, Step};
 
 /// A server whose program exists, so that only what a test is about can be missing.

@@ -1,6 +1,6 @@
 //! S2.24: configuration for other programs.
 
-use crate::house::{House, Ran};
+use crate::house::{House, Ran, Runs as _};
 use crate::pty;
 
 const TARGETS: [&str; 5] = ["claude", "cursor", "qwen", "lmstudio", "openai"];
@@ -134,6 +134,34 @@ fn s2_24_servers_in_the_words_of_each_program() {
     house.run(&["servers", "export", "local", "--to", "claude", "--write", &file]).exits(0);
     let written: serde_json::Value = serde_json::from_str(&house.text("out.json")).unwrap();
     assert_eq!(written["mcpServers"]["local"]["env"]["LITERAL"], "PLANTED-SECRET");
+}
+
+#[test]
+fn f104_what_another_program_cannot_say_is_said_on_stderr() {
+    let house = House::new();
+    house.put(
+        "kit/config/mcp.json",
+        r#"{"mcpServers": {
+          "full": {"command": "npx", "include": ["read"], "exclude": ["delete_*"], "envFile": "/srv/.env", "timeout": 90},
+          "off": {"command": "x", "enabled": false}}}"#,
+    );
+    let ran = house.run(&["servers", "export", "--to", "cursor"]).exits(0);
+    let json = ran.json();
+    assert_eq!(json["mcpServers"]["full"]["envFile"], "/srv/.env");
+    assert!(json["mcpServers"].get("off").is_none(), "a disabled server never comes out switched on: {json}");
+    assert!(ran.err.contains("full: Cursor has no key for include, exclude, call_timeout"), "{}", ran.err);
+    assert!(ran.err.contains("off is left out: it is disabled"), "{}", ran.err);
+    let ran = house.run(&["servers", "export", "--to", "Qwen Code"]).exits(0);
+    let full = &ran.json()["mcpServers"]["full"];
+    assert_eq!((&full["includeTools"][0], &full["timeout"]), (&"read".into(), &90_000.into()));
+    assert!(ran.err.contains("delete_*") && ran.err.contains("envFile"), "{}", ran.err);
+    let ran = house.run(&["servers", "export", "off", "--to", "openai"]).exits(0);
+    assert_eq!(ran.json()["mcp"]["servers"][0]["enabled"], false);
+    // Asked for by name and not exported: that is a failure.
+    house.run(&["servers", "export", "off", "--to", "cursor"]).fails(3, "off is left out");
+    let ran = house.run(&["servers", "export", "full", "--to", "cursor", "--write", "x.json"]).exits(0);
+    assert!(ran.err.contains("no key for include"), "{}", ran.err);
+    house.run(&["servers", "export", "--to", "curser"]).fails(2, "did you mean cursor?");
 }
 
 /// A file with `***` in place of a key looks usable and is not.

@@ -1,6 +1,6 @@
 //! S2.12: a folder of one-file servers, with an A-shaped file and a broken one among them.
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 
 fn house() -> House {
     let house = House::new();

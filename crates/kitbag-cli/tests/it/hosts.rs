@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 
 /// Whose file, where on Linux, and a golden file for it.
 const PLACES: &[(&str, &str, &str)] = &[
@@ -91,7 +91,7 @@ fn every_place_is_found_used_and_imported() {
 }
 
 #[test]
-fn import_takes_just_the_named_and_keeps_the_first_of_two() {
+fn f57_another_server_of_the_same_name_is_imported_under_its_programs() {
     let house = House::new();
     house.put(
         "home/.cursor/mcp.json",
@@ -100,11 +100,70 @@ fn import_takes_just_the_named_and_keeps_the_first_of_two() {
     house.put("home/.gemini/settings.json", r#"{"mcpServers": {"a": {"command": "gemini-a"}}}"#);
     house.run(&["servers", "import", "b"]).exits(0);
     assert_eq!(house.states(&[]), "b=used a=found a=found");
-    let ran = house.run(&["servers", "import", "--all"]).exits(3);
-    assert!(ran.err.contains("left out a"), "{}", ran.err);
-    assert!(house.states(&[]).starts_with("a=used b=used"), "{}", house.states(&[]));
+    let ran = house.run(&["servers", "import", "--all"]).exits(0);
+    assert!(ran.err.contains("becomes a-gemini: another server is called a"), "{}", ran.err);
+    let own = || -> serde_json::Value { serde_json::from_str(&house.text("kit/config/mcp.json")).unwrap() };
+    let command = |name: &str| own()["mcpServers"][name]["command"].as_str().unwrap().to_owned();
+    assert_eq!([command("a"), command("a-gemini"), command("b")], ["cursor-a", "gemini-a", "b"]);
+    // A second time there is nothing new, and that is no failure.
+    let before = own();
+    let ran = house.run(&["servers", "import", "--all"]).exits(0);
+    assert!(ran.err.contains("is there already as a-gemini"), "{}", ran.err);
+    assert_eq!(own(), before);
     let preview = house.run(&["servers", "import"]).fails(2, "nothing was imported");
     assert!(preview.err.contains("a"), "{}", preview.err);
+}
+
+#[test]
+fn f57_one_server_in_several_programs_is_imported_once() {
+    let house = House::new();
+    // The same address: one program has a word for the transport, one has none.
+    house.put(
+        "home/.cursor/mcp.json",
+        r#"{"mcpServers": {"web": {"url": "https://h/mcp"}, "fs": {"command": "fs", "env": {"K": "${env:K}"}}}}"#,
+    );
+    house.put(
+        "home/.claude.json",
+        r#"{"mcpServers": {"web": {"type": "http", "url": "https://h/mcp"}, "fs": {"command": "fs", "env": {"K": "${K}"}}}}"#,
+    );
+    let ran = house.run(&["servers", "import", "--all", "--json"]).exits(0);
+    let names: Vec<_> = ran.json().as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
+    assert_eq!((names, ran.err.as_str()), (vec!["fs".into(), "web".into()], ""));
+}
+
+#[test]
+fn f57_servers_are_imported_under_the_names_asked_for() {
+    let house = House::new();
+    let file = r#"{"mcpServers": {"a": {"command": "a"}, "b": {"command": "b"}, "c": {"command": "c"}}}"#;
+    house.put("home/.cursor/mcp.json", file);
+    house.run(&["servers", "import", "--rename", "a=x", "--rename", "b=y"]).exits(0);
+    assert_eq!(house.states(&[]), "x=used y=used a=found b=found c=found");
+    house.run(&["servers", "import", "--rename", "c=x"]).fails(3, "the name x is taken");
+    house.run(&["servers", "import", "--all", "--rename", "z=y"]).fails(5, "no found server is called z");
+    house.run(&["servers", "import", "--rename", "z"]).fails(2, "OLD=NEW");
+}
+
+#[test]
+fn f57_programs_are_known_by_the_names_people_use() {
+    for word in ["cursor", "Cursor", "CURSOR"] {
+        let house = House::new();
+        house.put("home/.cursor/mcp.json", r#"{"mcpServers": {"c": {"command": "x"}}}"#);
+        assert_eq!(house.states(&["--hosts", word]), "c=used");
+        house.run(&["servers", "import", "--all", "--from", word]).exits(0);
+        assert_eq!(house.states(&[]), "c=used");
+    }
+    let house = House::new();
+    house.put("home/.claude.json", r#"{"mcpServers": {"code": {"command": "x"}}}"#);
+    house.put(
+        "home/.config/Claude/claude_desktop_config.json",
+        r#"{"mcpServers": {"desktop": {"command": "x"}}}"#,
+    );
+    house.put("home/.config/Code/User/mcp.json", r#"{"servers": {"v": {"command": "x"}}}"#);
+    assert_eq!(house.states(&["--hosts", "VS Code"]), "v=used code=found desktop=found");
+    house.run(&["servers", "import", "--all", "--from", "claude"]).exits(0);
+    assert_eq!(house.states(&[]), "code=used desktop=used v=found");
+    house.run(&["servers", "import", "--from", "curser"]).fails(2, "did you mean cursor?");
+    house.run(&["servers", "import", "--from", "nothing-like-it"]).fails(2, "one of claude-code,");
 }
 
 #[test]

@@ -1,56 +1,28 @@
-//! Tests with real server processes, good and hostile: the library and the binary as their users have them.
+//! Tests with real server processes, good and hostile: the binary as its users have it.
 
-mod farm;
-mod hosted;
-
-mod asks;
-mod bounds;
-mod calls;
-mod catalog;
+mod cli_approvals;
 mod cli_call;
+mod cli_completions;
+mod cli_given;
+mod cli_limits;
+mod cli_names;
 mod cli_present;
+mod cli_proxy;
+mod cli_reasons;
 mod cli_show;
+mod cli_tls;
 mod cli_tools;
+mod cli_users;
 mod cli_why;
+mod closed;
 mod commands;
 mod conformance;
-mod crowd;
-mod cuts;
 mod ends;
-mod eras;
-mod execute;
-mod histories;
-mod hooks;
-mod hostile_catalog;
+mod environment;
+mod first_start;
 mod hostile_table;
-mod http;
-mod http_auth;
-mod http_busy;
-mod http_cuts;
-mod http_hostile;
-mod http_matrix;
-mod http_reasons;
-mod http_sessions;
-mod http_tls;
-mod local_tools;
-mod panics;
 mod planted;
-mod present;
-mod reasons;
-mod records;
-mod refresh;
-mod reload;
-mod results;
 mod secrets;
-mod settings;
-mod shaping;
-mod shared;
-mod states;
-mod steady;
 mod told;
-mod wire;
-mod world;
 
-pub(crate) use hosted::Hosted;
-
-pub(crate) use farm::{Farm, alone, calm, first, names, said, until};
+pub(crate) use testkit::{Farm, Hosted};

@@ -1,6 +1,6 @@
 //! What people see: help, the overview, tables that fit.
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 use crate::pty::{self, Step, uncoloured};
 
 #[test]
@@ -27,6 +27,7 @@ fn help_of_every_command() {
         "trust",
         "doctor",
         "completions",
+        "man",
     ] {
         let args: Vec<&str> = command.split_whitespace().chain(["--help"]).collect();
         let ran = house.run(&args).exits(0);
@@ -162,4 +163,27 @@ fn a_first_run_on_a_terminal_offers_an_import() {
     assert_eq!(house.states(&[]), "one=used");
     let again = pty::run(&house, 80, &[], &[]).exits(0);
     assert!(!again.out.contains("[y/N]"), "{}", again.out);
+}
+
+#[test]
+fn f55_the_overview_counts_missing_programs_and_doctor_names_what_is_unpinned() {
+    let house = House::new();
+    let entry = r#"{"mcpServers": {"a": {"command": "no-such-program"}, "b": {"command": "npx", "args": ["-y", "pkg"]}}}"#;
+    house.put("kit/config/mcp.json", entry);
+    let seen = house.run::<&str>(&[]).exits(0).out;
+    assert!(seen.contains("1 error") || seen.contains("2 errors"), "{seen}");
+    assert!(seen.contains("kitbag doctor"), "{seen}");
+    let told = house.run(&["doctor"]).exits(3).err;
+    assert!(told.contains("error[missing_program]: a: ") && told.contains("note[unpinned]"), "{told}");
+    assert!(told.contains("b (pkg)"), "{told}");
+}
+
+#[test]
+fn f55_a_code_can_be_looked_up_as_it_was_printed() {
+    let house = House::new();
+    let page = house.run(&["errors", "error[missing_program]"]).exits(0).out;
+    assert!(page.contains("Cause") && page.contains("not installed"), "{page}");
+    assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
+    house.run(&["errors", "missing_progam"]).fails(5, "kitbag errors missing_program");
+    house.run(&["--nonsense"]).fails(2, "error[usage]");
 }

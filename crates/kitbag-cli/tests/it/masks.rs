@@ -1,6 +1,6 @@
 //! S2.13: a secret that stands in a file shows in no output of any command.
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 use crate::pty;
 
 fn house() -> House {

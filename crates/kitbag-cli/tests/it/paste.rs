@@ -1,6 +1,6 @@
 //! S2.14: JSON as people paste it.
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 
 const FENCED: &str = "Add this to your config:\n\n```json\n{\n  \"mcpServers\": {\n    \"weather\": {\"command\": \"npx\", \"args\": [\"-y\", \"weather-mcp\"]}\n  }\n}\n```\nThen restart.\n";
 

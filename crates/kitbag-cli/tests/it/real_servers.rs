@@ -63,6 +63,36 @@ fn s4_8_all_tools_of_time_in_both_eras() {
 }
 
 #[test]
+fn f51_published_servers_work_beside_each_other() {
+    let place = Place::with(&Server::PUBLISHED);
+    for _ in 0..2 {
+        let rows = place.json(&["tools"], 0);
+        let listed: BTreeSet<&str> =
+            rows.as_array().unwrap().iter().map(|row| row["server"].as_str().unwrap()).collect();
+        assert!(Server::PUBLISHED.iter().all(|server| listed.contains(server.name())), "{listed:?}");
+        assert!(rows.as_array().unwrap().iter().all(|row| row["available"] == true), "{rows}");
+    }
+    let status = place.json(&["status"], 0);
+    for server in Server::PUBLISHED {
+        let row = status.as_array().unwrap().iter().find(|row| row["server"] == server.name()).unwrap();
+        assert_eq!((&row["state"], &row["era"]), (&json!("ready"), &json!(server.version())), "{row}");
+    }
+    // By the name of a tool alone.
+    for (tool, arguments, answer) in [
+        ("get-sum", r#"{"a": 2, "b": 3}"#, "5"),
+        ("sequentialthinking", THOUGHT, "thoughtNumber"),
+        ("convert_to_markdown", r#"{"uri": "data:text/html,<h1>Kit</h1>"}"#, "# Kit"),
+    ] {
+        let result = place.json(&["call", tool, "--args", arguments], 0);
+        assert!(result["content"][0]["text"].as_str().unwrap().contains(answer), "{tool}: {result}");
+    }
+    place.json(&["doctor"], 0);
+}
+
+const THOUGHT: &str =
+    r#"{"thought": "pack", "nextThoughtNeeded": false, "thoughtNumber": 1, "totalThoughts": 1}"#;
+
+#[test]
 fn s3_17_what_a_tool_says_about_itself_arrives_unchanged() {
     let place = Place::with(&Server::ALL);
     let rows = place.json(&["tools"], 0);
@@ -185,7 +215,7 @@ fn processes_are_seen_while_they_run_and_gone_after_a_signal() {
     let mut watch = place.kitbag(&["status", "--watch"]);
     let mut kitbag = watch.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Kitbag, and for each server a guard and the server itself.
-    let all = testkit::proc::wait_until(Duration::from_secs(30), || 5 <= place.processes().len());
+    let all = testkit::wait_until(Duration::from_secs(30), || 5 <= place.processes().len());
     let seen = place.processes();
     let ended = place.command("kill").arg(kitbag.id().to_string()).status().unwrap();
     let code = kitbag.wait().unwrap().code();

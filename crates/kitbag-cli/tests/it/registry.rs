@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 
 /// A file as a person keeps it: comments, odd order, keys we do not know, blank lines, a trailing comma.
 const KEPT: &str = r#"// my servers
@@ -96,7 +96,7 @@ fn s2_13_add_refuses_what_cannot_be_used() {
         (&["x", "--transport", "http"], 3),
         (&["x", "--header", "no colon", "--url", "https://x.example.com/mcp"], 2),
         (&["x", "--env", "PLANTED-SECRET", "--", "y"], 2),
-        (&["--", "y"], 2),
+        (&["--", "y"], 3),
         (&[], 2),
         (&["", "--", "y"], 2),
         (&["a\nb", "--", "y"], 2),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 
 fn house() -> House {
     let house = House::new();

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use crate::house::House;
+use crate::house::{House, Runs as _};
 
 const SHARED: &str = r#"{"mcpServers": {
   "git": {"command": "shared-git"},

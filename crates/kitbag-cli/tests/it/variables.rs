@@ -1,6 +1,6 @@
 //! S2.6, S4.1–S4.3, S4.16: servers and the switch that come from variables.
 
-use crate::house::{House, states};
+use crate::house::{House, Runs as _, states};
 
 const OWN: &str = r#"{"mcpServers": {"git": {"command": "git-mcp"}}}"#;
 

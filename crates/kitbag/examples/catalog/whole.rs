@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kitbag_core::catalog::{Part, Snapshot};
+use kitbag_core::catalog::{ServerTools, Snapshot};
 use kitbag_core::model::AgentRules;
-use kitbag_core::names::Form;
+use kitbag_core::names::NameForm;
 use kitbag_core::shape::{AllowAll, Shaper, View, ViewRequest};
 use kitbag_core::{Limits, ServerName, UserId};
 
 /// The tools of one server, none of them left out.
-pub(crate) fn part(name: &ServerName, texts: &[String]) -> Part {
-    let part = Part::parse(name, texts.iter().map(String::as_str), &Limits::default());
+pub(crate) fn part(name: &ServerName, texts: &[String]) -> ServerTools {
+    let part = ServerTools::parse(name, texts.iter().map(String::as_str), &Limits::default());
     assert!(part.rejected.is_empty());
     part
 }
@@ -23,7 +23,7 @@ pub(crate) fn view(snapshot: &Arc<Snapshot>, before: Option<&View>) -> View {
         shapers: &BTreeMap::new(),
         rules: &Shaper::default(),
         agent: &AgentRules::default(),
-        form: Form::Full,
+        form: NameForm::Full,
         user: &UserId::local(),
         permit: &AllowAll,
         local: None,

@@ -1,6 +1,6 @@
 //! A Kitbag on servers of a benchmark's choice, in a home of its own.
 
-use kitbag::{Env, Kitbag, Options, Request, Setup};
+use kitbag::{DiscoverOptions, Env, Kitbag, OpenOptions, Setup};
 use tempfile::TempDir;
 
 /// Starts these entries (`"name": {…}`, separated by commas) and waits for none; the home goes when dropped.
@@ -10,6 +10,10 @@ pub(crate) fn start(entries: &str) -> (Kitbag, TempDir) {
     std::fs::write(&file, format!("{{\"mcpServers\": {{{entries}}}}}")).unwrap();
     let path = std::env::var_os("PATH").unwrap();
     let vars = [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), path)];
-    let request = Request { env: Env::new(vars, home.path()), configs: vec![file], ..Request::default() };
-    (Kitbag::start(Setup::discover(&request).unwrap(), Options::default()), home)
+    let request = DiscoverOptions {
+        env: Env::new(vars, home.path()),
+        configs: vec![file],
+        ..DiscoverOptions::default()
+    };
+    (Kitbag::start(Setup::discover(&request).unwrap(), OpenOptions::default()), home)
 }

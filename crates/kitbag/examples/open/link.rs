@@ -1,6 +1,6 @@
 //! A link to the fake server, for the length of one measurement.
 
-use kitbag::connect::{Call, Link};
+use kitbag::connect::{Link, RawCall};
 use serde_json::value::RawValue;
 
 use crate::open;
@@ -17,7 +17,7 @@ pub(crate) async fn with_link<T>(keys: &str, work: impl AsyncFnOnce(Link) -> T) 
 
 /// One call; the size of its result.
 pub(crate) async fn call(link: &Link, tool: &str, arguments: &RawValue) -> usize {
-    let call = Call::new(tool, arguments);
+    let call = RawCall::new(tool, arguments);
     link.call(call).await.unwrap().result.get().len()
 }
 

@@ -1,34 +1,29 @@
 //! Tests of the library as its users see it: files in, a setup or a changed registry out.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod face;
+mod live;
 mod places;
 mod registry;
 mod setup;
 
-use kitbag::discover::Folders;
-use kitbag::{Env, Request, Setup, UserId};
+use kitbag::files::Folders;
+use kitbag::{DiscoverOptions, Env, Setup, UserId};
 
-/// A home, a working folder and Kitbag's own folders for one test.
-struct House(tempfile::TempDir);
+/// The house of one test, and what the library makes of it.
+struct House(testkit::House);
+
+impl std::ops::Deref for House {
+    type Target = testkit::House;
+
+    fn deref(&self) -> &testkit::House {
+        &self.0
+    }
+}
 
 impl House {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self, name: &str) -> std::path::PathBuf {
-        self.0.path().canonicalize().unwrap().join(name)
-    }
-
-    fn put(&self, name: &str, text: impl AsRef<[u8]>) -> std::path::PathBuf {
-        let file = self.path(name);
-        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
-        std::fs::write(&file, text).unwrap();
-        file
-    }
-
-    fn text(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path(name)).unwrap()
+        Self(testkit::House::new())
     }
 
     fn env(&self) -> Env {
@@ -40,8 +35,8 @@ impl House {
         Folders::of(&self.env())
     }
 
-    fn request(&self) -> Request {
-        Request { env: self.env(), ..Request::default() }
+    fn request(&self) -> DiscoverOptions {
+        DiscoverOptions { env: self.env(), ..DiscoverOptions::default() }
     }
 
     fn setup(&self) -> Setup {
@@ -55,7 +50,8 @@ impl House {
 }
 
 fn states(setup: &Setup) -> String {
-    let word = |row: &kitbag::config::layers::Server| format!("{}={}", row.name, row.state.as_str());
+    let word =
+        |row: &kitbag_core::config::layers::MergedServer| format!("{}={}", row.name, row.state.as_str());
     setup.merged.servers.iter().map(word).collect::<Vec<_>>().join(" ")
 }
 

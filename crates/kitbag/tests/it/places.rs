@@ -1,6 +1,6 @@
 //! Where things are looked for, and what is done with what lies there.
 
-use kitbag::discover::{Folder, Folders, host_files, project_files, read_folder, user_folders};
+use kitbag::files::{FolderOwner, Folders, host_files, project_files, read_folder, user_folders};
 use kitbag::{Env, Limits};
 
 use crate::House;
@@ -15,7 +15,7 @@ fn t32_without_a_home_nothing_of_the_working_folder_is_ours() {
     }
     assert!(host_files(&env).is_empty());
     house.put("project/.config/kitbag/mcp.json", r#"{"mcpServers": {"p": {"command": "x"}}}"#);
-    let request = kitbag::Request { env, ..kitbag::Request::default() };
+    let request = kitbag::DiscoverOptions { env, ..kitbag::DiscoverOptions::default() };
     assert_eq!(crate::states(&kitbag::Setup::discover(&request).unwrap()), "");
 }
 
@@ -39,15 +39,15 @@ fn s2_12_a_folder_is_read_in_order_of_name_and_without_its_links() {
     house.put("data/kitbag.toml", "");
     house.put("data/notes.txt", "");
     std::os::unix::fs::symlink(house.path("data/b.json"), house.path("data/z.json")).unwrap();
-    let names = |kind: Folder| -> Vec<String> {
+    let names = |kind: FolderOwner| -> Vec<String> {
         let (documents, _) = read_folder(&house.path("data"), kind, None, &Limits::default());
         documents
             .iter()
             .map(|document| document.file.file_name().unwrap().to_str().unwrap().to_owned())
             .collect()
     };
-    assert_eq!(names(Folder::Shared), ["a.yaml", "b.json", "c.toml", "d.jsonc", "z.json"]);
-    assert_eq!(names(Folder::User), ["a.yaml", "b.json", "c.toml", "d.jsonc"]);
+    assert_eq!(names(FolderOwner::Shared), ["a.yaml", "b.json", "c.toml", "d.jsonc", "z.json"]);
+    assert_eq!(names(FolderOwner::User), ["a.yaml", "b.json", "c.toml", "d.jsonc"]);
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_folder_of_too_many_files_is_cut_with_a_fault() {
     }
     let mut limits = Limits::default();
     limits.config_files = 3;
-    let (documents, faults) = read_folder(&house.path("data"), Folder::Shared, None, &limits);
+    let (documents, faults) = read_folder(&house.path("data"), FolderOwner::Shared, None, &limits);
     assert_eq!((documents.len(), faults.len()), (3, 1));
 }
 
@@ -69,7 +69,7 @@ fn a_file_larger_than_the_bound_is_a_fault_of_that_file() {
     house.put("data/b.json", " ".repeat(200));
     let mut limits = Limits::default();
     limits.config_file = 100;
-    let (documents, _) = read_folder(&house.path("data"), Folder::Shared, None, &limits);
+    let (documents, _) = read_folder(&house.path("data"), FolderOwner::Shared, None, &limits);
     let faults: Vec<&str> =
         documents.iter().flat_map(|document| &document.faults).map(|fault| fault.kind.as_str()).collect();
     assert_eq!(faults, ["too_large"]);

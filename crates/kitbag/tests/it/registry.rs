@@ -1,6 +1,6 @@
 //! The registry by itself: several threads, several files, whole or not at all.
 
-use kitbag::registry::{Approval, Registry, RegistryError, Secrets, Trust};
+use kitbag::files::{Registry, RegistryError, SecretStore, TrustEntry, TrustStore};
 use kitbag::{Secret, ServerName, ServerSpec, UserId};
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn name(text: &str) -> ServerName {
 
 fn spec(house: &House, text: &str) -> ServerSpec {
     let file = house.put("spec.json", json!({"mcpServers": {text: {"command": text}}}).to_string());
-    let request = kitbag::Request { configs: vec![file], ..house.request() };
+    let request = kitbag::DiscoverOptions { configs: vec![file], ..house.request() };
     let setup = kitbag::Setup::discover(&request).unwrap();
     setup.used().next().unwrap().clone()
 }
@@ -74,7 +74,8 @@ fn s2_13_a_users_second_server_of_one_file_name_gets_a_file_of_its_own() {
     let file = registry.add_entry(&name("x"), &json!({"command": "x"})).unwrap();
     assert_eq!(file, house.path("kit/config/servers/user_ada/x-2.json"));
     let setup =
-        kitbag::Setup::discover(&kitbag::Request { user: Some(user("ada")), ..house.request() }).unwrap();
+        kitbag::Setup::discover(&kitbag::DiscoverOptions { user: Some(user("ada")), ..house.request() })
+            .unwrap();
     assert_eq!(crate::states(&setup), "other=used x=used");
     registry.switch(&name("x"), false, &setup.merged).unwrap();
     registry.remove(&name("x"), &setup.merged).unwrap();
@@ -112,18 +113,18 @@ fn s2_13_a_shared_file_that_is_a_link_stays_one() {
 fn t32_approvals_of_two_processes_are_both_kept() {
     let house = House::new();
     let approval =
-        |n: usize| Approval { file: house.path(".mcp.json"), server: format!("s{n}"), hash: "h".into() };
+        |n: usize| TrustEntry { file: house.path(".mcp.json"), server: format!("s{n}"), hash: "h".into() };
     std::thread::scope(|scope| {
         for n in 0..8 {
             let (folders, approval) = (house.folders(), approval(n));
-            scope.spawn(move || Trust::approve(&folders, &[approval]).unwrap());
+            scope.spawn(move || TrustStore::approve(&folders, &[approval]).unwrap());
         }
     });
-    let trust = Trust::load(&house.folders());
+    let trust = TrustStore::load(&house.folders());
     assert!((0..8).all(|n| trust.holds(&approval(n))));
     // A new approval of one entry replaces the old one.
-    Trust::approve(&house.folders(), &[Approval { hash: "other".into(), ..approval(0) }]).unwrap();
-    let trust = Trust::load(&house.folders());
+    TrustStore::approve(&house.folders(), &[TrustEntry { hash: "other".into(), ..approval(0) }]).unwrap();
+    let trust = TrustStore::load(&house.folders());
     assert!(!trust.holds(&approval(0)) && trust.approvals().len() == 8);
 }
 
@@ -132,12 +133,12 @@ fn s1_12_answers_do_not_print_and_belong_to_their_file() {
     let house = House::new();
     let asking = spec(&house, "a");
     let (local, ada) = (UserId::local(), UserId::parse("ada").unwrap());
-    Secrets::keep(&house.folders(), &local, &asking, "key", &Secret::new("PLANTED-SECRET")).unwrap();
-    let secrets = Secrets::load(&house.folders());
+    SecretStore::keep(&house.folders(), &local, &asking, "key", &Secret::new("PLANTED-SECRET")).unwrap();
+    let secrets = SecretStore::load(&house.folders());
     assert_eq!(secrets.get(&local, &asking, "key").unwrap().expose(), "PLANTED-SECRET");
     assert!(secrets.get(&ada, &asking, "key").is_none(), "f9: an answer is its user's alone");
-    Secrets::keep(&house.folders(), &ada, &asking, "key", &Secret::new("ADAS-SECRET")).unwrap();
-    let secrets = Secrets::load(&house.folders());
+    SecretStore::keep(&house.folders(), &ada, &asking, "key", &Secret::new("ADAS-SECRET")).unwrap();
+    let secrets = SecretStore::load(&house.folders());
     assert_eq!(secrets.get(&ada, &asking, "key").unwrap().expose(), "ADAS-SECRET");
     assert_eq!(secrets.get(&local, &asking, "key").unwrap().expose(), "PLANTED-SECRET");
     assert!(!format!("{secrets:?}").contains("PLANTED"));
@@ -151,7 +152,7 @@ fn s1_12_answers_do_not_print_and_belong_to_their_file() {
 fn f8_a_damaged_file_of_answers_is_not_written_over() {
     let house = House::new();
     let (asking, local) = (spec(&house, "a"), UserId::local());
-    let keep = || Secrets::keep(&house.folders(), &local, &asking, "key", &Secret::new("PLANTED-SECRET"));
+    let keep = || SecretStore::keep(&house.folders(), &local, &asking, "key", &Secret::new("PLANTED-SECRET"));
     keep().unwrap();
     let file = house.folders().state.join("secrets.json");
     let whole = std::fs::read(&file).unwrap();

@@ -1,6 +1,6 @@
 //! Everything put together, as a library caller asks for it.
 
-use kitbag::{Request, Setup, SetupError};
+use kitbag::{DiscoverOptions, Setup, SetupError};
 
 use crate::{House, states, user};
 
@@ -8,11 +8,11 @@ use crate::{House, states, user};
 fn s2_5_layers_in_their_order() {
     let house = House::new();
     let server = |command: &str| format!(r#"{{"mcpServers": {{"x": {{"command": "{command}"}}}}}}"#);
-    let used = |request: &Request| {
+    let used = |request: &DiscoverOptions| {
         Setup::discover(request).unwrap().used().next().unwrap().origin.place.file.to_path_buf()
     };
     let host = house.put("home/.cursor/mcp.json", server("host"));
-    let mut request = Request { hosts: vec!["cursor".into()], ..house.request() };
+    let mut request = DiscoverOptions { hosts: vec!["cursor".into()], ..house.request() };
     assert_eq!(used(&request), host);
     let shared = house.put("kit/config/mcp.json", server("shared"));
     assert_eq!(used(&request), shared);
@@ -43,11 +43,14 @@ fn s4_16_equal_servers_are_one_with_several_origins() {
 fn what_cannot_be_looked_at_is_an_error_with_a_name() {
     let house = House::new();
     let missing =
-        Setup::discover(&Request { configs: vec!["nowhere.json".into()], ..house.request() }).unwrap_err();
+        Setup::discover(&DiscoverOptions { configs: vec!["nowhere.json".into()], ..house.request() })
+            .unwrap_err();
     assert!(matches!(&missing, SetupError::NoSuchFile(file) if file.ends_with("nowhere.json")), "{missing}");
-    let unknown = Setup::discover(&Request { hosts: vec!["curser".into()], ..house.request() }).unwrap_err();
+    let unknown =
+        Setup::discover(&DiscoverOptions { hosts: vec!["curser".into()], ..house.request() }).unwrap_err();
     assert_eq!(unknown.to_string(), "unknown program \"curser\"; did you mean cursor?");
-    let nobody = Setup::discover(&Request { user: Some(user("eve")), ..house.request() }).unwrap_err();
+    let nobody =
+        Setup::discover(&DiscoverOptions { user: Some(user("eve")), ..house.request() }).unwrap_err();
     assert!(
         matches!(&nobody, SetupError::UnknownUser { folder, .. } if folder.ends_with("servers/user_eve")),
         "{nobody}"
@@ -64,7 +67,7 @@ fn s4_16_nothing_of_a_setup_prints_a_secret() {
         .with("MCP_URL", "https://one.example.com")
         .with("MCP_TOKEN", "PLANTED")
         .with("MCP_HEADERS", "X-Key: PLANTED");
-    let setup = Setup::discover(&Request { env, ..Request::default() }).unwrap();
+    let setup = Setup::discover(&DiscoverOptions { env, ..DiscoverOptions::default() }).unwrap();
     assert_eq!(setup.used().count(), 3);
     let printed = format!("{setup:?} {:?} {:?}", setup.merged, setup.env());
     assert!(!printed.contains("PLANTED"), "{printed}");

@@ -258,6 +258,6 @@ fn modern_cancels_by_hanging_up() {
     let mut peer = HttpPeer::modern(&["--answer", "sse", "--events", &events]);
     drop(peer.call("sleep", json!({ "ms": 60_000 })));
     let noted = || std::fs::read_to_string(&events).unwrap().contains("cancelled 1\n");
-    assert!(testkit::proc::wait_until(Duration::from_secs(10), noted));
+    assert!(testkit::wait_until(Duration::from_secs(10), noted));
     peer.is_usable();
 }

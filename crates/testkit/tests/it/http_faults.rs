@@ -1,6 +1,6 @@
 //! Each fault of HTTP does what its label says, and the server can still be used beside it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -49,9 +49,9 @@ fn echo() -> Value {
 #[test]
 fn h01_drips_heads_and_bodies() {
     let mut faulty = Faulty::new("h01:1");
-    let before = Instant::now();
+    let before = testkit::Since::now();
     assert_eq!(faulty.peer.text("echo", echo()), "x");
-    assert!(Duration::from_millis(150) < before.elapsed());
+    before.at_least(Duration::from_millis(150));
     faulty.peer.is_usable();
 }
 
@@ -187,7 +187,7 @@ fn h10_and_h13_reset() {
             let reset = error.kind() == std::io::ErrorKind::ConnectionReset;
             assert_eq!(reset, fault != "h10:fin", "{fault}: {error}");
             let ran = || faulty.noted("exec t") == executed;
-            assert!(testkit::proc::wait_until(Duration::from_secs(10), ran), "{fault}");
+            assert!(testkit::wait_until(Duration::from_secs(10), ran), "{fault}");
             faulty.peer.is_usable();
         }
     }

@@ -212,7 +212,7 @@ fn it_ends_with_its_stdin() {
     assert!(url.starts_with("http://127.0.0.1:") && url.ends_with("/mcp\n"), "{url:?}");
     drop(child.stdin.take());
     let mut status = None;
-    let ended = proc::wait_until(PATIENCE, || {
+    let ended = testkit::wait_until(PATIENCE, || {
         status = child.try_wait().unwrap();
         status.is_some()
     });
@@ -257,10 +257,10 @@ fn check_cut(step: &str, how: &str, form: &str, seen: &[&str], executed: usize) 
     };
     let place = format!("{cut} {form}");
     assert!(seen.contains(&outcome), "{place}: {outcome}");
-    assert!(proc::wait_until(Duration::from_secs(10), || once.exists()), "{place}: not cut");
+    assert!(testkit::wait_until(Duration::from_secs(10), || once.exists()), "{place}: not cut");
     assert_eq!(noted(&events, "exec t").len(), executed, "{place}");
     if matches!(how, "kill" | "eof") {
-        let ended = proc::wait_until(Duration::from_secs(10), || peer.server.has_ended());
+        let ended = testkit::wait_until(Duration::from_secs(10), || peer.server.has_ended());
         assert!(ended, "{place}: it lives");
         peer.server.start_again();
         peer.initialize();

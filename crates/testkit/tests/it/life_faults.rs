@@ -59,7 +59,7 @@ fn s10_stdout_closed() {
 fn s11_stdin_closed() {
     let mut peer = Peer::legacy(&["--fault", "s11"]);
     let broken = || !peer.send(&json!({ "jsonrpc": "2.0", "method": "notifications/x" }));
-    assert!(proc::wait_until(PATIENCE, broken));
+    assert!(testkit::wait_until(PATIENCE, broken));
     assert!(peer.is_silent_for(Duration::from_millis(50)), "stdout stays open");
     assert!(proc::alive(peer.child.id()));
 }

@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -182,15 +182,13 @@ impl Peer {
 
     /// Waits for the end; nobody needs to read the rest of stdout for that.
     pub(crate) fn ended(mut self) -> (ExitStatus, String) {
-        let end = Instant::now() + PATIENCE;
-        let status = loop {
+        let mut status = None;
+        testkit::wait_until(PATIENCE, || {
             while self.lines.try_recv().is_ok() {}
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(Instant::now() < end, "it did not end");
-            thread::sleep(Duration::from_millis(2));
-        };
+            status = self.child.try_wait().unwrap();
+            status.is_some()
+        });
+        let status = status.unwrap_or_else(|| panic!("it did not end"));
         let stderr = self.stderr.take().unwrap().join().unwrap();
         (status, String::from_utf8_lossy(&stderr).into_owned())
     }

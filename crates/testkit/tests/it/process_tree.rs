@@ -41,7 +41,7 @@ impl Drop for Tree {
     fn drop(&mut self) {
         for pid in [self.child, self.stray] {
             signal(pid, Signal::KILL);
-            assert!(proc::wait_until(PATIENCE, || !proc::alive(pid)), "{pid} is left");
+            assert!(testkit::wait_until(PATIENCE, || !proc::alive(pid)), "{pid} is left");
         }
     }
 }
@@ -62,11 +62,11 @@ fn s13_leaves_a_tree() {
     signal(tree.stray, Signal::TERM);
     assert_eq!(tree.peer.text("add", json!({ "a": 1, "b": 1 })), "2");
     tree.peer.close_stdin();
-    assert!(proc::wait_until(PATIENCE, || !proc::alive(server)));
+    assert!(testkit::wait_until(PATIENCE, || !proc::alive(server)));
     assert!(proc::zombie(server), "nobody has waited for it yet");
     assert!(proc::alive(tree.child) && proc::alive(tree.stray), "they outlive the server and TERM");
     signal(tree.child, Signal::TERM);
-    assert!(proc::wait_until(PATIENCE, || !proc::alive(tree.child)));
+    assert!(testkit::wait_until(PATIENCE, || !proc::alive(tree.child)));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn s13_modes() {
     let server = tree.peer.child.id();
     signal(server, Signal::TERM);
     let path = tree.events.path().join("events");
-    assert!(proc::wait_until(PATIENCE, || fs::read_to_string(&path).unwrap().contains("term\n")));
+    assert!(testkit::wait_until(PATIENCE, || fs::read_to_string(&path).unwrap().contains("term\n")));
     assert!(proc::alive(server), "stubborn");
     assert!(fs::read(format!("/proc/{}/environ", tree.stray)).unwrap().is_empty(), "bare");
     signal(server, Signal::KILL);
@@ -111,7 +111,7 @@ fn what_proc_knows() {
     assert!(proc::open_fds(own).len() >= 3);
     assert!(0 < proc::rss_anon_kb(own).unwrap());
     assert!(proc::rss_anon_kb(own) <= proc::vm_hwm_kb(own));
-    assert!(!proc::wait_until(Duration::from_millis(5), || false));
+    assert!(!testkit::wait_until(Duration::from_millis(5), || false));
     let nobody = u32::MAX;
     assert!(!proc::alive(nobody) && proc::open_fds(nobody).is_empty());
     assert_eq!((proc::rss_anon_kb(nobody), proc::descendants(nobody)), (None, vec![]));

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Farm;
 use super::cli_show::defined;
+use crate::house::Runs as _;
 use crate::pty::{self, uncoloured};
 
 /// The arguments that arrive at the server, which gives back what it got.
@@ -31,6 +32,36 @@ fn pairs_are_read_by_the_schema() {
     farm.house.run(&["call", "x/t", "n"]).fails(7, "not key=value");
     farm.house.run(&["call", "x/t", "--args", "{"]).fails(7, "not valid JSON");
     farm.house.run(&["call", "x/t", "n=three"]).fails(7, "expected integer");
+    farm.is_empty();
+}
+
+#[test]
+fn f95_numbers_arrive_with_all_their_digits() {
+    let of = |kind: &str| json!({"type": kind});
+    let inner = json!({"type": "object", "properties": {"n": of("integer"), "d": of("number")}});
+    let farm = defined(&json!([{"name": "t", "inputSchema": {"type": "object", "properties": {
+        "amount": of("integer"), "x": of("number"), "in": inner}}}]));
+    let check = |args: &[&str], wanted: &str| {
+        let all: Vec<&str> = ["call", "x/t"].iter().chain(args).copied().collect();
+        let text = farm.house.run(&all).exits(0).out;
+        assert!(text.contains(&format!("\"arguments\":{wanted}")), "{args:?}: {text}");
+    };
+    let whole = r#"{"amount":123456789012345678901,"x":1e400,"in":{"d":0.10000000000000000001}}"#;
+    check(&["--args", whole], whole);
+    let pairs = ["amount=123456789012345678901", "x=-0.10000000000000000001"];
+    check(&pairs, r#"{"amount":123456789012345678901,"x":-0.10000000000000000001}"#);
+    check(&["x:=1E+2", "amount:=123456789012345678901"], r#"{"x":1E+2,"amount":123456789012345678901}"#);
+    // The neighbours of a value that is coerced.
+    let coerced = r#"{"in":{"n":"3","d":0.10000000000000000001},"x":1e400}"#;
+    check(&["--args", coerced], &coerced.replace("\"3\"", "3"));
+    farm.house.put(
+        "kit/config/kitbag.toml",
+        "[servers.x.tools.t.args]\nx = { rename = 'y' }\namount = { pin = 7 }\n",
+    );
+    check(
+        &["--args", r#"{"y":0.10000000000000000001,"in":{"n":"3","d":1e400}}"#],
+        r#"{"x":0.10000000000000000001,"in":{"n":3,"d":1e400},"amount":7}"#,
+    );
     farm.is_empty();
 }
 

@@ -3,9 +3,10 @@
 use serde_json::{Value, json};
 
 use super::Farm;
+use super::cli_show::defined;
 use super::cli_tools::check_harmless;
-use super::farm::corpus;
-use crate::house::House;
+use crate::house::{House, Runs as _};
+use testkit::corpus::file as corpus;
 
 /// A folder with the recorded tools of these servers.
 fn catalog(house: &House, servers: &[&str]) -> String {
@@ -137,6 +138,30 @@ fn a_configured_way_is_the_one_that_is_printed() {
     farm.settings("[present]\nmode = \"signature\"\n");
     let wrong = farm.house.run(&["prompt"]).exits(0);
     assert!(wrong.err.contains("signatures") && wrong.err.contains("kitbag.toml"), "{}", wrong.err);
+    farm.is_empty();
+}
+
+#[test]
+fn f96_f100_cost_and_show_say_why_a_tool_is_not_strict() {
+    let farm = defined(&json!([{"name": "t", "inputSchema": {"type": "object", "properties": {
+        "a": {"type": ["string", "null"]}, "b": {"type": "string", "default": "x".repeat(200)}}}}]));
+    let why = "is not strict: its argument `a` may be null or left out, which would look the same";
+    let left_out = "strict definitions do not take, so it is left out: default";
+    let linted = farm.house.run(&["cost", "--strict", "--lint", "--json"]).exits(0).json();
+    let of = |form: &str| {
+        let cell = linted.as_array().unwrap().iter().find(|cell| cell["presentation"] == form).unwrap();
+        cell["notes"].to_string()
+    };
+    assert!(of("native:openai").contains(why), "{linted}");
+    assert!(of("native:anthropic").contains(left_out), "{linted}");
+    let table = farm.house.run(&["cost", "--strict", "--lint"]).exits(0).out;
+    assert!(table.contains(why) && table.contains(left_out), "{table}");
+    assert!(!farm.house.run(&["cost", "--strict"]).exits(0).out.contains("is not strict"));
+    let shown = farm.house.run(&["show", "x/t"]).exits(0).out.replace(['\n', ' '], "");
+    assert!(shown.contains(&format!("openai, openai-responses: {why}").replace(' ', "")), "{shown}");
+    assert!(shown.contains(&format!("anthropic: {left_out}").replace(' ', "")), "{shown}");
+    let notes = farm.house.run(&["show", "x/t", "--json"]).exits(0).json()["definition_notes"].clone();
+    assert_eq!(notes[0], json!({"providers": ["openai", "openai-responses"], "note": why}));
     farm.is_empty();
 }
 

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Farm;
+use crate::house::Runs as _;
 use crate::pty::{self, uncoloured};
 
 /// A farm with one server whose definitions are these.

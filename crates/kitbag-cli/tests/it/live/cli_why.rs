@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::Farm;
 use super::cli_show::defined;
+use crate::house::Runs as _;
 use crate::pty::{self, uncoloured};
 
 /// The stages of the first tool, as `+discovered +parsed -shaped .permitted .presentable`.

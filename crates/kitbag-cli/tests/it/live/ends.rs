@@ -3,15 +3,13 @@
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use kitbag::connect::LinkState;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use serde_json::json;
 use testkit::proc;
 
-use super::farm::Use as _;
-use super::{Farm, alone, calm, said, until};
+use super::Farm;
+use crate::house::Runs as _;
 
 const TREES: [&str; 5] = ["s13", "s13:stubborn", "s13:hold", "s13:bare", "s13:stubborn,hold,bare"];
 const LONG: Duration = Duration::from_secs(30);
@@ -34,7 +32,7 @@ fn in_a_call(farm: &Farm) -> Child {
     let mut command = farm.house.ask(&["call", "x/sleep", "ms=600000", "--wait", "60s"]).command();
     command.process_group(0).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().unwrap();
-    assert!(proc::wait_until(LONG, || farm.count("x", "call sleep") == 1), "the call was not made");
+    assert!(testkit::wait_until(LONG, || farm.count("x", "call sleep") == 1), "the call was not made");
     // The server, its child and its orphaned grandchild.
     assert_eq!(farm.count("x", "start") + farm.count("x", "child"), 3);
     child
@@ -73,7 +71,7 @@ fn check(tree: &str, end: End) {
 /// Ends a process that is stuck by a signal; says whether it was gone in time. It is killed otherwise.
 fn ends_by(signal: Signal, mut child: Child) -> bool {
     kill_process(pid(&child), signal).unwrap();
-    let is_gone = proc::wait_until(LONG, || child.try_wait().unwrap().is_some());
+    let is_gone = testkit::wait_until(LONG, || child.try_wait().unwrap().is_some());
     let _ = child.kill();
     is_gone && child.wait().unwrap().code() == Some(130)
 }
@@ -95,8 +93,8 @@ fn f4_a_signal_ends_a_process_that_is_stuck_in_a_write() {
             farm.house.ask(&["call", "x/big", "bytes=4000000", "--full", "--wait", "60s"]).command();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let child = command.spawn().unwrap();
-        assert!(proc::wait_until(LONG, || farm.count("x", "call big") == 1), "the call was not made");
-        assert!(proc::wait_until(LONG, || waits_in(&child, "pipe_write")), "nothing was written");
+        assert!(testkit::wait_until(LONG, || farm.count("x", "call big") == 1), "the call was not made");
+        assert!(testkit::wait_until(LONG, || waits_in(&child, "pipe_write")), "nothing was written");
         assert!(ends_by(signal, child), "{signal:?}");
         farm.is_empty();
     }
@@ -114,7 +112,7 @@ fn f4_a_signal_ends_a_process_whose_own_tool_hangs() {
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = command.spawn().unwrap();
-    assert!(proc::wait_until(LONG, || waits_in(&child, "wait_for_partner")), "the tool was not called");
+    assert!(testkit::wait_until(LONG, || waits_in(&child, "wait_for_partner")), "the tool was not called");
     assert!(ends_by(Signal::TERM, child));
 }
 
@@ -157,102 +155,4 @@ fn t01_a_start_elsewhere_leaves_guards_to_their_work() {
     Farm::new().house.run(&["status"]).exits(0);
     kill_process(guard, Signal::CONT).unwrap();
     farm.is_empty();
-}
-
-/// A living Kitbag does it at once, and starts the server again. One of the same name stays unharmed.
-#[tokio::test]
-async fn t01_a_killed_guard_takes_its_server_along_and_no_other() {
-    let farm = Farm::of("x", &["--fault", "s13:hold"]);
-    let other = Farm::of("x", &[]);
-    let (kit, bystander) = (farm.open(calm()).await, other.open(calm()).await);
-    let guard = kit.on("x").status().pid.unwrap();
-    let first: Vec<u32> = farm.alive().into_iter().filter(|pid| *pid != guard).collect();
-    assert_eq!(first.len(), 3);
-    kill_process(Pid::from_raw(guard as i32).unwrap(), Signal::KILL).unwrap();
-    assert!(until(LONG, || first.iter().all(|pid| !proc::alive(*pid))).await, "{:?}", farm.alive());
-    let reply = kit.ask("x", "add", json!({"a": 2, "b": 3})).await;
-    assert_eq!(said(&reply.unwrap()), "5");
-    bystander.lives("x").await;
-    farm.close(kit).await;
-    other.close(bystander).await;
-}
-
-#[test]
-fn t01_cycles_leave_no_process_and_no_descriptor() {
-    if !alone("live::ends::t01_cycles_leave_no_process_and_no_descriptor") {
-        return;
-    }
-    let cycles: usize = if option_env!("KITBAG_FULL_TESTS").is_some() { 1000 } else { 50 };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let good = Farm::of("x", &[]);
-        let tree = Farm::of("x", &["--fault", "s13"]);
-        let mut after_ten = 0;
-        for cycle in 1..=cycles {
-            round(&good).await;
-            if cycle <= 20 {
-                round(&tree).await;
-            }
-            let fds = proc::open_fds(std::process::id());
-            if cycle == 10 {
-                after_ten = fds.len();
-            }
-            if cycle == cycles {
-                assert_eq!(fds.len(), after_ten, "{fds:?}");
-            }
-            assert_eq!(zombies(), Vec::<u32>::new(), "after cycle {cycle}");
-        }
-    });
-}
-
-async fn round(farm: &Farm) {
-    let kit = farm.open(calm()).await;
-    kit.lives("x").await;
-    kit.close().await;
-    assert_eq!(farm.alive(), Vec::<u32>::new(), "right after closing");
-}
-
-fn zombies() -> Vec<u32> {
-    let all = std::fs::read_dir("/proc").unwrap().flatten();
-    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
-    let ours = |pid: &u32| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(1)?.parse().ok());
-        proc::zombie(*pid) && parent == Some(std::process::id())
-    };
-    pids.filter(ours).collect()
-}
-
-/// All at once: the slowest decides how long it takes.
-#[tokio::test]
-async fn s3_15_closing_ends_all_servers_together_inside_five_seconds() {
-    let farm = Farm::new();
-    for number in 0..6 {
-        farm.add(&format!("x{number}"), &["--fault", "s13:stubborn,hold"]);
-    }
-    farm.add("good", &[]);
-    let kit = farm.open(calm()).await;
-    let began = Instant::now();
-    kit.close().await;
-    assert!(began.elapsed() < Duration::from_secs(5), "took {:?}", began.elapsed());
-    assert_eq!(farm.alive(), Vec::<u32>::new());
-}
-
-#[tokio::test]
-async fn s3_15_one_link_can_be_ended_without_the_others() {
-    let farm = Farm::of("a", &["--fault", "s13"]);
-    farm.add("b", &[]);
-    let kit = farm.open(calm()).await;
-    kit.stop(&kitbag::ServerName::parse("a").unwrap()).await.unwrap();
-    kit.reaches("a", LinkState::Stopped).await;
-    let error = kit.ask("a", "add", json!({"a": 1, "b": 1})).await.unwrap_err();
-    assert_eq!(error.kind, kitbag::ErrorKind::Unavailable, "{error}");
-    let noted: Vec<u32> = [farm.events("a", "start"), farm.events("a", "child")]
-        .concat()
-        .iter()
-        .map(|line| line.split(' ').nth(1).unwrap().parse().unwrap())
-        .collect();
-    assert!(until(LONG, || noted.iter().all(|pid| !proc::alive(*pid))).await);
-    kit.lives("b").await;
-    farm.close(kit).await;
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use crate::house::Ran;
+use crate::house::{Ran, Runs as _};
 use crate::live::Hosted;
 
 /// The bounds and timeouts of every row, so that huge and slow things are cheap to show.

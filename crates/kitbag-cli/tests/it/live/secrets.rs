@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::Farm;
+use crate::house::Runs as _;
 
 /// What every program gets, whoever it is.
 const PASSED: [&str; 14] = [
@@ -33,7 +34,7 @@ fn t30_a_server_sees_its_own_variables_and_nobody_elses() {
     let ask = |tool: &str, args: &str| {
         let mut run = farm.house.ask(&["call", tool, "--args", args, "--json", "--wait", "60s"]);
         for canary in
-            ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "LD_CANARY"]
+            ["OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "UV_PUBLISH_TOKEN", "LD_CANARY"]
         {
             run = run.env(canary, "CANARY");
         }

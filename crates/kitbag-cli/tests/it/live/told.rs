@@ -1,19 +1,13 @@
 //! What is worth knowing about a server's list and tools is told wherever they are looked at: by `tools`, `show` and
-//! `status`, as text and as JSON, and by the library.
+//! `status`, as text and as JSON.
 
 use std::os::unix::fs::PermissionsExt;
-use std::time::Duration;
 
-use kitbag::connect::LinkState;
-use kitbag::{FaultKind, ServerName, Severity};
 use serde_json::{Value, json};
 
-use super::farm::Use as _;
-use super::{Farm, Hosted, calm, until};
-use crate::house::Ran;
+use super::{Farm, Hosted};
+use crate::house::{Ran, Runs as _};
 use crate::pty::{self, uncoloured};
-
-const LONG: Duration = Duration::from_secs(30);
 
 /// A note of this code in a list of them.
 fn noted<'a>(notes: &'a Value, code: &str) -> Option<&'a Value> {
@@ -42,7 +36,7 @@ enum Of {
 }
 
 /// One server that does something worth knowing, as it is told in every place at once.
-async fn check(farm: &Farm, server: &str, code: &str, words: &str, of: Of) {
+fn check(farm: &Farm, server: &str, code: &str, words: &str, of: Of) {
     let what = format!("{server} {code}");
     // For people.
     let tools = farm.house.run(&["tools"]).exits(0);
@@ -75,28 +69,22 @@ async fn check(farm: &Farm, server: &str, code: &str, words: &str, of: Of) {
         assert!(noted(&shown["notes"], code).is_some(), "{what}: {}", shown["notes"]);
     }
     farm.is_empty();
-    // For whoever uses the library.
-    let kit = farm.open(farm.setup().limits).await;
-    let rows = kit.status();
-    let row = rows.iter().find(|row| row.name == server).unwrap();
-    assert!(row.notes.iter().any(|note| note.kind.as_str() == code), "{what}: {:?}", row.notes);
-    farm.close(kit).await;
 }
 
-#[tokio::test]
-async fn f81_hidden_characters_are_told_everywhere() {
+#[test]
+fn f81_hidden_characters_are_told_everywhere() {
     for (fault, tool) in [("c02", "hidden_text"), ("c03", "say")] {
         let farm = Farm::of("x", &["--fault", fault]);
-        check(&farm, "x", "hidden_characters", "has hidden characters (U+", Of::Tool(tool)).await;
+        check(&farm, "x", "hidden_characters", "has hidden characters (U+", Of::Tool(tool));
     }
 }
 
-#[tokio::test]
-async fn f81_twin_names_are_told_everywhere() {
+#[test]
+fn f81_twin_names_are_told_everywhere() {
     let farm = Farm::of("acme_", &["--fault", "c05:a"]);
     farm.add("acme", &["--fault", "c05:b"]);
     for server in ["acme_", "acme"] {
-        check(&farm, server, "twin_names", "has a name that looks like acme", Of::Tool("get-file")).await;
+        check(&farm, server, "twin_names", "has a name that looks like acme", Of::Tool("get-file"));
     }
     // Across servers as well, where all of them are looked at.
     let twin = |rows: Value| {
@@ -117,8 +105,8 @@ async fn f81_twin_names_are_told_everywhere() {
 }
 
 /// What is denied is not told either, neither as itself nor as what another is like.
-#[tokio::test]
-async fn f81_nothing_is_told_of_tools_an_agent_does_not_see() {
+#[test]
+fn f81_nothing_is_told_of_tools_an_agent_does_not_see() {
     let farm = Farm::of("acme_", &["--fault", "c05:a"]);
     farm.settings("[agents.some]\nallow = ['acme_/get-file']\n[agents.none]\nallow = ['acme_/nothing']\n");
     let told = |args: &[&str]| farm.house.run(args).err;
@@ -132,16 +120,16 @@ async fn f81_nothing_is_told_of_tools_an_agent_does_not_see() {
     farm.is_empty();
 }
 
-#[tokio::test]
-async fn f81_tools_left_out_are_told_everywhere() {
+#[test]
+fn f81_tools_left_out_are_told_everywhere() {
     let farm = Farm::of("x", &["--fault", "c06"]);
-    check(&farm, "x", "bad_tool", "is left out: ", Of::Nobody).await;
+    check(&farm, "x", "bad_tool", "is left out: ", Of::Nobody);
     let farm = Farm::of("x", &["--fault", "c02"]);
-    check(&farm, "x", "bad_tool", "is left out: ", Of::Nobody).await;
+    check(&farm, "x", "bad_tool", "is left out: ", Of::Nobody);
 }
 
-#[tokio::test]
-async fn f78_a_list_that_was_cut_is_told_everywhere() {
+#[test]
+fn f78_a_list_that_was_cut_is_told_everywhere() {
     for (fault, limits, words) in [
         ("s20", "", "more than 100 pages"),
         ("s20", "pages = 7", "more than 7 pages"),
@@ -152,12 +140,12 @@ async fn f78_a_list_that_was_cut_is_told_everywhere() {
     ] {
         let farm = Farm::of("x", &["--fault", fault]);
         farm.settings(&format!("[limits]\n{limits}\n"));
-        check(&farm, "x", "list_cut", words, Of::List("echo")).await;
+        check(&farm, "x", "list_cut", words, Of::List("echo"));
     }
 }
 
-#[tokio::test]
-async fn f81_a_schema_that_changed_is_told_everywhere() {
+#[test]
+fn f81_a_schema_that_changed_is_told_everywhere() {
     let tool = |result: &str| {
         json!([{"name": "count", "inputSchema": {"type": "object"}, "outputSchema":
             {"type": "object", "properties": {"count": {"type": result}}}}])
@@ -185,48 +173,6 @@ async fn f81_a_schema_that_changed_is_told_everywhere() {
     farm.is_empty();
 }
 
-/// While a kit is open a change stays marked, also when the same list comes again.
-#[tokio::test]
-async fn f81_a_change_of_a_schema_stays_told_while_the_program_runs() {
-    let farm = Farm::of("x", &["--fault", "c15"]);
-    let kit = farm.open(calm()).await;
-    let changed = || {
-        let notes = kit.status().remove(0).notes;
-        notes.iter().filter(|note| note.kind == FaultKind::SchemaChanged).count()
-    };
-    assert_eq!(changed(), 0);
-    kit.call("mcp_x_change_tool", "{}").await.unwrap();
-    assert!(until(LONG, || changed() == 1).await, "{:?}", kit.status());
-    kit.call("mcp_x_add_tool", "{}").await.unwrap();
-    assert!(until(LONG, || kit.status()[0].status.tools == Some(9)).await);
-    assert_eq!(changed(), 1);
-    farm.close(kit).await;
-}
-
-#[tokio::test]
-async fn f81_a_kept_list_is_marked_stale_until_the_server_lists_again() {
-    for how in ["error", "garbage", "half"] {
-        let farm = Farm::of("x", &["--fault", "c15"]);
-        let kit = farm.open(calm()).await;
-        let server = ServerName::parse("x").unwrap();
-        assert_eq!(kit.snapshot().stale(&server), None);
-        kit.call("mcp_x_break_list", &json!({"how": how}).to_string()).await.unwrap();
-        kit.reaches("x", LinkState::Degraded).await;
-        let stale = || kit.snapshot().stale(&server).cloned();
-        assert!(until(LONG, || stale().is_some()).await, "{how}");
-        let stale = stale().unwrap();
-        assert!(stale.since.is_some() && stale.why.is_some_and(|why| why.contains("cannot be listed")));
-        let row = kit.status().remove(0);
-        let note = row.notes.iter().find(|note| note.kind == FaultKind::ListStale).unwrap();
-        assert_eq!(note.severity, Severity::Warning, "{how}");
-        assert!(note.message.contains("from the last good list of 20"), "{how}: {note}");
-        kit.call("mcp_x_mend_list", "{}").await.unwrap();
-        assert!(until(LONG, || kit.snapshot().stale(&server).is_none()).await, "{how}");
-        assert_eq!(kit.status().remove(0).notes, [], "{how}");
-        farm.close(kit).await;
-    }
-}
-
 /// A farm whose server can be made to list nothing, without a change of its entry.
 struct Breakable(Farm);
 
@@ -245,15 +191,19 @@ impl Breakable {
     }
 }
 
-#[tokio::test]
-async fn f81_a_remembered_list_is_marked_stale_everywhere() {
+#[test]
+fn f81_a_remembered_list_is_marked_stale_everywhere() {
     let farm = Breakable::new();
     assert!(!farm.0.house.run(&["tools"]).exits(0).out.contains("[stale]"));
     let rows = farm.0.house.run(&["tools", "x", "--json"]).exits(0).json();
     assert_eq!(rows[0]["stale_since"], Value::Null);
     farm.run("--fault c15:broken");
     let words = "these tools are from the last good list of 20";
-    check(&farm.0, "x", "list_stale", words, Of::List("one")).await;
+    check(&farm.0, "x", "list_stale", words, Of::List("one"));
+    // What is listed before the server is asked is told to be old once that is known; else it is marked.
+    let tools = farm.0.house.run(&["tools"]).exits(0);
+    assert!(tools.out.contains(" Version 1 of one") && tools.err.contains(words), "{tools:?}");
+    farm.0.add("new", &["--tools", "2"]);
     let tools = farm.0.house.run(&["tools"]).exits(0);
     assert!(tools.out.contains("[stale] Version 1 of one"), "{}", tools.out);
     assert!(tools.err.contains("the list is broken"), "{}", tools.err);
@@ -272,7 +222,10 @@ fn f75_a_server_that_cannot_be_listed_is_told_with_its_reason() {
     let reason = "the list is broken";
     for args in [&["tools"][..], &["prompt"], &["cost"]] {
         let ran = farm.house.run(args).exits(0);
-        assert!(ran.err.contains("error: x: tools cannot be listed") && ran.err.contains(reason), "{ran:?}");
+        assert!(
+            ran.err.contains("error[list_failed]: x: tools cannot be listed") && ran.err.contains(reason),
+            "{ran:?}"
+        );
     }
     let ran = farm.house.run(&["doctor", "--provider", "openai"]).exits(3);
     assert!(ran.err.contains(reason), "{ran:?}");
@@ -317,54 +270,9 @@ fn f83_a_tool_that_is_left_out_is_named_once() {
     let told: Vec<&str> = err.lines().filter(|line| line.contains("left out")).collect();
     assert_eq!(told.len(), 6, "{err}");
     for line in told {
-        assert!(line.starts_with("warning: x: the tool \""), "{line}");
+        assert!(line.starts_with("warning[bad_tool]: x: the tool \""), "{line}");
         assert_eq!(line.matches("left out").count(), 1, "{line}");
     }
-}
-
-#[tokio::test]
-async fn f81_a_result_that_breaks_its_schema_is_told_of_its_tool() {
-    let farm = Farm::of("x", &["--fault", "c10"]);
-    let kit = farm.open(calm()).await;
-    let told = || {
-        let notes = kit.status().remove(0).notes;
-        notes.into_iter().filter(|note| note.kind == FaultKind::ResultMismatch).collect::<Vec<_>>()
-    };
-    assert_eq!(told(), []);
-    for _ in 0..2 {
-        let result = kit.call("mcp_x_structured_wrong", "{}").await.unwrap();
-        assert!(result.meta.notes.iter().any(|note| note.contains("does not match")), "{result:?}");
-    }
-    let [note] = &told()[..] else { panic!("{:?}", told()) };
-    let said = "the tool \"structured_wrong\" gave a result that does not match its output schema at count";
-    assert_eq!((note.message.as_str(), note.severity), (said, Severity::Warning));
-    assert!(!note.to_string().contains("five"), "what stood there stays with whoever called it");
-    farm.close(kit).await;
-}
-
-/// A server may write its own secret into the name of a tool that cannot be used.
-#[tokio::test]
-async fn f81_notes_hold_no_secret() {
-    let secret = "sk-PLANTED-0123456789abcdef";
-    let farm = Farm::new();
-    let bad = json!([{"name": format!("x\u{200b}{secret}"), "inputSchema": {"type": "object"}},
-        {"name": "a", "inputSchema": {"type": secret}},
-        {"name": "b", "inputSchema": {"properties": {secret: {"pattern": "(?=a)"}}}}]);
-    let file = farm.house.put("tools.json", bad.to_string());
-    let keys = json!({"env": {"API_KEY": secret}});
-    farm.add_with("x", &["--tools", file.to_str().unwrap()], &keys);
-    let kit = farm.open(calm()).await;
-    let notes = kit.notes();
-    assert_eq!(notes.iter().filter(|note| note.kind == FaultKind::BadTool).count(), 2, "{notes:#?}");
-    let text = format!("{notes:?} {:?}", kit.status());
-    assert!(!text.contains("PLANTED"), "{text}");
-    farm.close(kit).await;
-    // What is remembered tells no more.
-    let kit = farm.start(calm());
-    let text = format!("{:?}", kit.notes());
-    assert!(text.contains("ListStale"), "{text}");
-    assert!(!text.contains("PLANTED"), "{text}");
-    farm.close(kit).await;
 }
 
 #[test]

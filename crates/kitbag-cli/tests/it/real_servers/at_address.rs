@@ -35,7 +35,7 @@ impl Listening {
             let child =
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             let mut started = Self { child, url: format!("http://127.0.0.1:{port}{path}") };
-            let listens = testkit::proc::wait_until(Duration::from_secs(30), || {
+            let listens = testkit::wait_until(Duration::from_secs(30), || {
                 TcpStream::connect(("127.0.0.1", port)).is_ok() || started.child.try_wait().unwrap().is_some()
             });
             if listens && started.child.try_wait().unwrap().is_none() {

@@ -16,11 +16,34 @@ pub(crate) enum Server {
     TimeNew,
     /// Python's SDK of the protocol with one.
     TimeOld,
+    SequentialThinking,
+    Playwright,
+    Context7,
+    Notion,
+    Fetch,
+    DuckDuckGo,
+    Markitdown,
 }
 
 impl Server {
     pub(crate) const ALL: [Self; 6] =
         [Self::Everything, Self::Filesystem, Self::Memory, Self::Git, Self::TimeNew, Self::TimeOld];
+
+    /// Those that people install first, as they are published.
+    pub(crate) const PUBLISHED: [Self; 12] = [
+        Self::Everything,
+        Self::Filesystem,
+        Self::Memory,
+        Self::SequentialThinking,
+        Self::Playwright,
+        Self::Context7,
+        Self::Notion,
+        Self::TimeNew,
+        Self::Git,
+        Self::Fetch,
+        Self::DuckDuckGo,
+        Self::Markitdown,
+    ];
 
     /// Its name in our configuration.
     pub(crate) fn name(self) -> &'static str {
@@ -31,38 +54,67 @@ impl Server {
             Self::Git => "git",
             Self::TimeNew => "time-new",
             Self::TimeOld => "time-old",
+            Self::SequentialThinking => "sequential-thinking",
+            Self::Playwright => "playwright",
+            Self::Context7 => "context7",
+            Self::Notion => "notion",
+            Self::Fetch => "fetch",
+            Self::DuckDuckGo => "duckduckgo",
+            Self::Markitdown => "markitdown",
         }
     }
 
     /// The newest version of the protocol that both it and Kitbag speak.
     pub(crate) fn version(self) -> &'static str {
         match self {
-            Self::Git | Self::TimeNew => "2026-07-28",
-            Self::Everything | Self::Filesystem | Self::Memory | Self::TimeOld => "2025-11-25",
+            Self::Git
+            | Self::TimeNew
+            | Self::Context7
+            | Self::Fetch
+            | Self::DuckDuckGo
+            | Self::Markitdown => "2026-07-28",
+            Self::Everything
+            | Self::Filesystem
+            | Self::Memory
+            | Self::TimeOld
+            | Self::SequentialThinking
+            | Self::Playwright
+            | Self::Notion => "2025-11-25",
         }
     }
 
     /// Its entry in a configuration; what it keeps or may touch is below `data`.
     pub(crate) fn entry(self, data: &Path) -> Value {
         match self {
-            Self::Everything => node("everything", &[]),
-            Self::Filesystem => node("filesystem", &[data]),
+            Self::Everything => official("everything", &[]),
+            Self::Filesystem => official("filesystem", &[data]),
             Self::Memory => {
-                let mut entry = node("memory", &[]);
+                let mut entry = official("memory", &[]);
                 entry["env"] = json!({"MEMORY_FILE_PATH": data.join("memory.jsonl")});
                 entry
             }
             Self::Git => python("py-new", &["-m", "mcp_server_git"]),
             Self::TimeNew => python("py-new", &TIME),
             Self::TimeOld => python("py-old", &TIME),
+            Self::SequentialThinking => official("sequential-thinking", &[]),
+            Self::Playwright => node("@playwright/mcp/cli.js", &[]),
+            Self::Context7 => node("@upstash/context7-mcp/dist/index.js", &[]),
+            Self::Notion => node("@notionhq/notion-mcp-server/bin/cli.mjs", &[]),
+            Self::Fetch => python("py-published", &["-m", "mcp_server_fetch"]),
+            Self::DuckDuckGo => json!({"command": tool("py-published/bin/duckduckgo-mcp-server")}),
+            Self::Markitdown => json!({"command": tool("py-published/bin/markitdown-mcp")}),
         }
     }
 }
 
 const TIME: [&str; 4] = ["-m", "mcp_server_time", "--local-timezone", "UTC"];
 
-fn node(name: &str, args: &[&Path]) -> Value {
-    let script = tool(&format!("npm/node_modules/@modelcontextprotocol/server-{name}/dist/index.js"));
+fn official(name: &str, args: &[&Path]) -> Value {
+    node(&format!("@modelcontextprotocol/server-{name}/dist/index.js"), args)
+}
+
+fn node(script: &str, args: &[&Path]) -> Value {
+    let script = tool(&format!("npm/node_modules/{script}"));
     let args: Vec<&Path> = [script.as_path()].into_iter().chain(args.iter().copied()).collect();
     json!({"command": "node", "args": args})
 }

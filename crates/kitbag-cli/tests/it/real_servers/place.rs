@@ -109,7 +109,7 @@ impl Place {
         answer["content"][0]["text"].as_str().unwrap().into()
     }
 
-    /// Every line a server wrote beside the protocol.
+    /// Every line of a server's stderr log.
     #[track_caller]
     pub(crate) fn logs(&self, server: Server) -> Vec<Value> {
         let logs = self.json(&["logs", server.name(), "--lines", "100000"], 0);
@@ -123,7 +123,7 @@ impl Place {
 
     #[track_caller]
     pub(crate) fn assert_empty(&self) {
-        let gone = testkit::proc::wait_until(GONE, || self.processes().is_empty());
+        let gone = testkit::wait_until(GONE, || self.processes().is_empty());
         assert!(gone, "left behind: {:?}", self.processes());
     }
 
