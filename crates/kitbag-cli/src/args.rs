@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    call, completions, config, conformance, cost, doctor, logs, names, prompt, servers, show, status, tools,
-    trust, why,
+    call, completions, config, conformance, cost, doctor, errors, logs, man, names, prompt, servers, show,
+    status, tools, trust, why,
 };
 use crate::exit;
 
@@ -41,22 +41,24 @@ pub(crate) enum Command {
     Call(call::Args),
     /// Show why a tool can, or cannot, be called
     Why(why::Args),
-    /// Show how every server is
+    /// Show the state of every server
     Status(status::Args),
-    /// Show what a server wrote beside the protocol
+    /// Show the stderr log of a server
     Logs(logs::Args),
-    /// Show every bound and clock
+    /// Show all limits and timeouts
     Limits,
-    /// Show every kind of error, exit code and reason why a server cannot be used
-    Errors,
+    /// Explain an error code, or list every kind of error and exit code
+    Errors(errors::Args),
     /// Show the names given to tools, and let some go
     Names(names::Args),
     /// Look at and approve what the working folder's files would start
     Trust(trust::Args),
-    /// Check the configuration and say what to mend
+    /// Check the configuration and say how to fix it
     Doctor(doctor::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Print the manual page, or write the pages of all commands into a folder
+    Man(man::Args),
     /// Be looked at by the protocol's conformance suite
     #[command(hide = true)]
     ConformanceClient(conformance::Args),
@@ -102,7 +104,7 @@ pub(crate) struct Global {
 }
 
 pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
-    kitbag::config::settings::duration(text).ok_or_else(|| "write a number and ms, s, m or h".to_owned())
+    kitbag_core::config::settings::duration(text).ok_or_else(|| "write a number and ms, s, m or h".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -1,11 +1,13 @@
 //! The arguments of a tool as a person reads them: a row each, and a call ready to be pasted.
 
-use kitbag::schema::read_property;
-use kitbag::text::visible;
+use kitbag_core::schema::ExactJson;
+use kitbag_core::text::visible;
 use serde_json::{Map, Value};
 
 use crate::json;
 use crate::terminal::{lines, table};
+
+pub(crate) mod read;
 
 /// References followed in a row, and levels of a type that are written out.
 const DEEPEST: usize = 8;
@@ -195,8 +197,11 @@ fn pair(schema: &Value, key: &str, value: &Value) -> Option<String> {
         return None;
     }
     let text = value.as_str().map_or_else(|| json::line(value), str::to_owned);
-    if visible(&text) == text && read_property(schema, key, &text) == *value {
-        return Some(quoted(&format!("{key}={text}")));
+    let is_read = read::once(schema, key, &text).is_ok_and(|read| read == ExactJson::from(value.clone()));
+    if visible(&text) == text && is_read {
+        // What begins with an @ names a file.
+        let at = if text.starts_with('@') { "@" } else { "" };
+        return Some(quoted(&format!("{key}={at}{text}")));
     }
     Some(quoted(&format!("{key}:={}", json::line(value))))
 }

@@ -6,9 +6,10 @@ pub(crate) mod config;
 pub(crate) mod conformance;
 pub(crate) mod cost;
 pub(crate) mod doctor;
-mod errors;
+pub(crate) mod errors;
 mod limits;
 pub(crate) mod logs;
+pub(crate) mod man;
 pub(crate) mod names;
 mod overview;
 pub(crate) mod prompt;
@@ -37,12 +38,13 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Limits) => limits::run(context),
-        Some(Command::Errors) => errors::run(context),
+        Some(Command::Errors(args)) => errors::run(context, &args),
         Some(Command::Config(args)) => config::run(context, &args),
         Some(Command::Names(args)) => names::run(context, &args),
         Some(Command::Trust(args)) => trust::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),
+        Some(Command::Man(args)) => man::run(context, &args),
         Some(Command::ConformanceClient(args)) => conformance::run(context, &args),
     }
 }

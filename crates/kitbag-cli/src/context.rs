@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use anstream::{AutoStream, ColorChoice};
-use kitbag::text::{nearest, visible};
-use kitbag::{Env, Fault, Request, ServerName, Setup, Severity, UserId};
+use kitbag::{DiscoverOptions, Env, Fault, ServerName, Setup, Severity, UserId};
+use kitbag_core::text::{nearest, one_line, visible};
 use serde_json::Value;
 
 use crate::args::{Color, Global};
@@ -37,13 +37,13 @@ impl Context {
 
     /// Everything the flags ask for, looked at.
     pub(crate) fn setup(&self) -> Result<Setup, Failure> {
-        let request = Request {
+        let request = DiscoverOptions {
             env: process_env()?,
             configs: self.global.config.clone(),
             hosts: self.global.hosts.clone(),
             user: self.user()?,
             catalog: self.global.catalog.clone(),
-            ..Request::default()
+            ..DiscoverOptions::default()
         };
         let setup = Setup::discover(&request)?;
         #[cfg(unix)]
@@ -144,34 +144,43 @@ impl Context {
         self.note(written);
     }
 
-    /// Prints faults on stderr: as JSON lines, or with the line they stand in.
+    /// Prints faults on stderr; notes only for those who want to know more.
     pub(crate) fn faults<'a>(&mut self, faults: impl IntoIterator<Item = &'a Fault>) {
-        for fault in faults {
-            let hidden = if self.global.verbose { Severity::Note } else { Severity::Warning };
-            if fault.severity < hidden || self.global.quiet && fault.severity < Severity::Error {
-                continue;
-            }
-            let text =
-                if self.global.json { json::line(&json::fault(fault)) + "\n" } else { report::fault(fault) };
-            let written = self.err.write_all(text.as_bytes());
-            self.note(written);
+        let shown = if self.global.verbose { Severity::Note } else { Severity::Warning };
+        for fault in faults.into_iter().filter(|fault| shown <= fault.severity) {
+            self.fault(fault);
         }
+    }
+
+    /// Prints a fault on stderr, a note as well: as a JSON line, or with the line it stands in.
+    pub(crate) fn fault(&mut self, fault: &Fault) {
+        if self.global.quiet && fault.severity < Severity::Error {
+            return;
+        }
+        let text =
+            if self.global.json { json::line(&json::fault(fault)) + "\n" } else { report::fault(fault) };
+        let written = self.err.write_all(text.as_bytes());
+        self.note(written);
     }
 
     /// Prints why a command failed.
     pub(crate) fn failed(&mut self, failure: &Failure) {
         let text = if self.global.json {
             let exit = failure.exit as u8;
-            let value = serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit});
+            let value = serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit, "code": failure.code()});
             json::line(&value) + "\n"
         } else {
             let hint = failure
                 .hint
                 .as_ref()
-                .map(|hint| format!("{}{}\n", styled(DIM, "  try: "), visible(hint)))
+                .map(|hint| format!("{}{}\n", styled(DIM, "  try: "), one_line(hint)))
                 .unwrap_or_default();
             let detail = failure.detail.as_deref().unwrap_or_default();
-            format!("{} {}\n{detail}{hint}", styled(BAD, "error:"), visible(&failure.message))
+            format!(
+                "{} {}\n{detail}{hint}",
+                styled(BAD, format!("error[{}]:", failure.code())),
+                one_line(&failure.message)
+            )
         };
         let written = self.err.write_all(text.as_bytes());
         self.note(written);

@@ -2,9 +2,10 @@
 
 use std::process::ExitCode;
 
-use kitbag::model::EXIT_CODES;
-use kitbag::registry::{FileError, RegistryError};
+use kitbag::files::{FileError, RegistryError};
 use kitbag::{ErrorKind, OpenError, SetupError};
+use kitbag_core::codes::USAGE;
+use kitbag_core::model::EXIT_CODES;
 
 #[cfg(test)]
 mod tests;
@@ -48,6 +49,26 @@ impl Exit {
         Self::Bug,
         Self::Interrupted,
     ];
+
+    /// The code of a failure of which no more is known.
+    fn code(self) -> &'static str {
+        match self {
+            Self::Done | Self::Usage => USAGE.0,
+            Self::ToolError => ErrorKind::ToolError.as_str(),
+            Self::Config => "config",
+            Self::Unavailable => ErrorKind::Unavailable.as_str(),
+            Self::NotFound => ErrorKind::NotFound.as_str(),
+            Self::Held => ErrorKind::Held.as_str(),
+            Self::InvalidArguments => ErrorKind::InvalidArguments.as_str(),
+            Self::Timeout => ErrorKind::Timeout.as_str(),
+            Self::OutcomeUnknown => ErrorKind::OutcomeUnknown.as_str(),
+            Self::AuthRequired => ErrorKind::AuthRequired.as_str(),
+            Self::BadAnswer => ErrorKind::BadAnswer.as_str(),
+            Self::RateLimited => ErrorKind::RateLimited.as_str(),
+            Self::Bug => ErrorKind::Internal.as_str(),
+            Self::Interrupted => ErrorKind::Cancelled.as_str(),
+        }
+    }
 }
 
 impl From<ErrorKind> for Exit {
@@ -74,6 +95,8 @@ impl From<Exit> for ExitCode {
 #[derive(Debug)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
+    /// What kind of failure it is, where that is known more closely than by the exit code.
+    pub(crate) kind: Option<ErrorKind>,
     pub(crate) message: String,
     /// Lines that show what would have been right; fit for a terminal.
     pub(crate) detail: Option<String>,
@@ -82,7 +105,19 @@ pub(crate) struct Failure {
 
 impl Failure {
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
-        Self { exit, message: message.into(), detail: None, hint: None }
+        Self { exit, kind: None, message: message.into(), detail: None, hint: None }
+    }
+
+    /// The same as the end of a call.
+    pub(crate) fn of_kind(mut self, kind: ErrorKind) -> Self {
+        self.kind = Some(kind);
+        self
+    }
+
+    /// Its stable code, which has a page in `docs/errors/`.
+    pub(crate) fn code(&self) -> &'static str {
+        let fits = |kind: &ErrorKind| Exit::from(*kind) == self.exit;
+        self.kind.filter(fits).map_or_else(|| self.exit.code(), ErrorKind::as_str)
     }
 
     pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
@@ -105,9 +140,12 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
         eprintln!(
             "{}",
             crate::json::line(
-                &serde_json::json!({"error": message, "hint": "kitbag --help", "exit": Exit::Usage as u8})
+                &serde_json::json!({"error": message, "hint": "kitbag --help", "exit": Exit::Usage as u8, "code": USAGE.0})
             )
         );
+    } else if error.use_stderr() {
+        let text = error.render().ansi().to_string();
+        anstream::eprint!("{}", text.replacen("error:", &format!("error[{}]:", USAGE.0), 1));
     } else {
         let _ = error.print();
     }
@@ -123,8 +161,10 @@ impl From<SetupError> for Failure {
                 Self::new(Exit::Usage, message).hint("mend the path after --catalog")
             }
             SetupError::UnknownHost { .. } => Self::new(Exit::Usage, message),
-            SetupError::UnknownUser { user, folder } => Self::new(Exit::NotFound, message)
-                .hint(format!("add [users.{user}] to kitbag.toml, or make the folder {}", folder.display())),
+            SetupError::UnknownUser { user, folder } => Self::new(Exit::NotFound, message).hint(format!(
+                "`mkdir -p {}` makes the user known; so does [users.{user}] in kitbag.toml",
+                crate::arguments::quoted(&folder.to_string_lossy())
+            )),
         }
     }
 }

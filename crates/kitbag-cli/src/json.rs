@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use kitbag::config::layers::Server;
-use kitbag::shape::{Shown, View};
-use kitbag::text::{is_hidden, rfc3339};
-use kitbag::{Fault, Origin, ServerName, ServerSpec};
+use kitbag::{Fault, ServerName, ServerSpec, View, ViewTool};
+use kitbag_core::Origin;
+use kitbag_core::config::layers::MergedServer;
+use kitbag_core::text::{is_hidden, rfc3339};
 use serde_json::{Map, Value, json};
 
 /// JSON on many lines. What a terminal would obey, or nobody would see, is written as `\\uXXXX`: the value is
@@ -35,7 +35,7 @@ fn escaped(json: &str) -> String {
 }
 
 /// A row of `tools`.
-pub(crate) fn tool(view: &View, row: &Shown) -> Value {
+pub(crate) fn tool(view: &View, row: &ViewTool) -> Value {
     let tool = &row.tool;
     json!({
         "name": row.name.as_str(),
@@ -103,7 +103,7 @@ fn origin(origin: &Origin) -> Value {
 }
 
 /// A row of `servers list`.
-pub(crate) fn server(row: &Server) -> Value {
+pub(crate) fn server(row: &MergedServer) -> Value {
     json!({
         "name": row.name,
         "enabled": row.spec.as_ref().is_some_and(|spec| spec.enabled),
@@ -117,16 +117,16 @@ pub(crate) fn server(row: &Server) -> Value {
 }
 
 /// A row with everything that may be shown, and where each value stands.
-pub(crate) fn server_in_full(row: &Server) -> Value {
+pub(crate) fn server_in_full(row: &MergedServer) -> Value {
     with_values(row, ServerSpec::shown)
 }
 
 /// The same for somebody who decides whether it may run.
-pub(crate) fn server_for_review(row: &Server) -> Value {
+pub(crate) fn server_for_review(row: &MergedServer) -> Value {
     with_values(row, ServerSpec::shown_for_review)
 }
 
-fn with_values(row: &Server, shown: fn(&ServerSpec) -> Map<String, Value>) -> Value {
+fn with_values(row: &MergedServer, shown: fn(&ServerSpec) -> Map<String, Value>) -> Value {
     let mut value = server(row);
     let (Some(map), Some(spec)) = (value.as_object_mut(), &row.spec) else { return value };
     for (key, shown) in shown(spec) {

@@ -4,20 +4,21 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::sync::Arc;
 
-use kitbag::config::layers::{Server, State};
-use kitbag::execute::{Approval, ApprovalFuture, Approver, READ_RESULT};
-use kitbag::kit::{could_have, speaks_of};
-use kitbag::local::LocalTool;
-use kitbag::shape::View;
-use kitbag::text::visible;
+use kitbag::cli::{READ_RESULT, could_have, speaks_of};
+use kitbag::connect::StartServers;
 use kitbag::{
-    ErrorKind, Fault, FaultKind, Kitbag, Options, ServerName, ServerSpec, Setup, Severity, Stage, UserId,
+    ApprovalRequest, Approver, BoxFuture, ErrorKind, Fault, FaultKind, Kitbag, LocalTool, OpenOptions,
+    ServerName, ServerSpec, Setup, Severity, UserId, View,
 };
+use kitbag_core::Stage;
+use kitbag_core::config::layers::{EntryState, MergedServer};
+use kitbag_core::text::visible;
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 #[cfg(unix)]
 use crate::signals::Interrupts;
+use crate::starting;
 use crate::terminal::{confirm, is_interactive};
 
 /// What there is to say when MCP is switched off, and what to do about it.
@@ -102,7 +103,7 @@ pub(crate) fn demo(context: &Context, setup: &Setup) -> Vec<LocalTool> {
     if !context.global.demo {
         return Vec::new();
     }
-    kitbag::local::demo(&setup.folders.state, setup.env().cwd())
+    kitbag::cli::demo(&setup.folders.state, setup.env().cwd())
 }
 
 /// Whether a name means a tool of the program itself, which needs no server. An agent may have it otherwise.
@@ -113,12 +114,13 @@ pub(crate) fn is_local(context: &Context, setup: &Setup, name: &str) -> bool {
     known && context.global.agent.is_none()
 }
 
-/// A kit with the servers that could have a tool, started and not waited for.
+/// A kit with the servers that could have a tool, started once it is known which of them is needed.
 pub(crate) fn start_for(context: &Context, setup: Setup, name: &str) -> Kitbag {
     let only = if is_local(context, &setup, name) { Vec::new() } else { servers_for(&setup, name) };
     let local = demo(context, &setup);
     let approver = approver(context);
-    Kitbag::start(setup, Options { only: Some(only), local, approver, ..Options::default() })
+    let start = StartServers::OnDemand;
+    Kitbag::start(setup, OpenOptions { only: Some(only), start, local, approver, ..OpenOptions::default() })
 }
 
 /// Asks a kit with the servers that could have a tool, once these are there or cannot be.
@@ -128,12 +130,11 @@ pub(crate) fn ask_about<T>(
     tool: &str,
     ask: impl FnOnce(&mut Context, &Kitbag) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     block_on(async {
         let kit = start_for(context, setup, tool);
-        kit.wait_for_all(wait).await;
+        starting::wait_for_tool(context, &kit, tool).await;
         let answer = ask(context, &kit);
-        kit.close().await;
+        kit.close_and_exit().await;
         answer
     })
 }
@@ -194,8 +195,8 @@ pub(crate) fn because_closed(context: &mut Context, view: &View, failure: Failur
 /// The same for a tool of a server whose own entry cannot be read: another server's tool was not meant.
 pub(crate) fn because_broken(context: &mut Context, kit: &Kitbag, name: &str, failure: Failure) -> Failure {
     let setup = kit.setup();
-    let is_meant = |row: &&Server| {
-        row.state == State::Broken
+    let is_meant = |row: &&MergedServer| {
+        row.state == EntryState::Broken
             && ServerName::parse(&row.name).is_ok_and(|server| speaks_of(&server, name))
     };
     let broken = setup.merged.servers.iter().find(is_meant);
@@ -214,7 +215,7 @@ pub(crate) fn approver(context: &Context) -> Option<Arc<dyn Approver>> {
 struct AtTerminal;
 
 impl Approver for AtTerminal {
-    fn approve(&self, approval: Approval) -> ApprovalFuture<'_> {
+    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool> {
         let arguments = serde_json::Value::Object(approval.arguments).to_string();
         let call = format!("{}/{} {arguments}", approval.server, approval.tool);
         let asked = tokio::task::spawn_blocking(move || {

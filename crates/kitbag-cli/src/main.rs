@@ -11,7 +11,9 @@ mod present;
 mod report;
 #[cfg(unix)]
 mod signals;
+mod starting;
 mod terminal;
+mod unused;
 
 use std::process::ExitCode;
 
@@ -24,6 +26,7 @@ use exit::Exit;
 fn main() -> ExitCode {
     // First of all: this very process may have been started to guard a server.
     kitbag::guard::init();
+    commands::completions::answer_if_asked();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return exit::usage(&error),

@@ -4,12 +4,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use kitbag::model::Mode;
-use kitbag::present::native::{Note, Provider, Quarantined, Slim, Strict};
-use kitbag::present::{Audience, Presentation};
-use kitbag::shape::View;
-use kitbag::text::{nearest, visible};
-use kitbag::{Fault, FaultKind, Kitbag, Stage};
+use kitbag::{Fault, FaultKind, Kitbag, Mode, PresentOptions, Presentation, Provider, View, ViewTool};
+use kitbag_core::Stage;
+use kitbag_core::present::native::{CompileNote, Quarantined, Slim, Strict, compile_tool};
+use kitbag_core::text::{nearest, visible};
 
 /// A way to show tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +64,9 @@ impl Form {
     }
 
     /// Whoever reads all tools in this way.
-    pub(crate) fn audience(self, kit: &Kitbag, view: &View, way: Way) -> Audience {
+    pub(crate) fn present_options(self, kit: &Kitbag, view: &View, way: Way) -> PresentOptions {
         let provider = self.provider.unwrap_or(Provider::OpenAiChat);
-        let mut audience = kit.audience(view.agent(), provider);
+        let mut audience = kit.present_options(view.agent(), provider);
         audience.mode = self.mode;
         audience.servers.clear();
         if way.strict {
@@ -117,7 +115,7 @@ pub(crate) fn faults(shown: &Presentation) -> Vec<Fault> {
         let fault = Fault::warning(FaultKind::BadTool, message).of(&quarantined.server);
         Fault { stage: Stage::Present, tool: Some(quarantined.tool.clone()), ..fault }
     });
-    let notes = shown.notes.iter().map(|note: &Note| {
+    let notes = shown.notes.iter().map(|note: &CompileNote| {
         let (kind, text) = (FaultKind::BadTool, visible(&note.text));
         let fault = match &note.tool {
             Some(tool) => Fault::note(kind, format!("{tool}: {text}")),
@@ -128,7 +126,32 @@ pub(crate) fn faults(shown: &Presentation) -> Vec<Fault> {
     quarantined.chain(notes).collect()
 }
 
+/// What every provider's definition of one tool leaves out or says otherwise, and why it is not strict. A note that
+/// several share stands once, with all their names.
+pub(crate) fn definition_notes(
+    kit: &Kitbag,
+    view: &View,
+    shown: &ViewTool,
+) -> Vec<(Vec<&'static str>, String)> {
+    let mut all: Vec<(Vec<&'static str>, String)> = Vec::new();
+    for provider in Provider::ALL {
+        let mut request = kit.present_options(view.agent(), provider).native;
+        request.strict = Strict::WithinBudget;
+        let notes = match compile_tool(&shown.name, &shown.tool, &request) {
+            Ok(compiled) => compiled.notes,
+            Err(why) => vec![format!("is not shown: {why}")],
+        };
+        for note in notes {
+            match all.iter_mut().find(|(_, text)| *text == note) {
+                Some((names, _)) => names.push(provider.as_str()),
+                None => all.push((vec![provider.as_str()], note)),
+            }
+        }
+    }
+    all
+}
+
 /// A view as one way shows it.
 pub(crate) fn show(kit: &Kitbag, view: &Arc<View>, form: Form, way: Way) -> Arc<Presentation> {
-    kit.present(view, &form.audience(kit, view, way))
+    kit.present(view, &form.present_options(kit, view, way))
 }

@@ -6,8 +6,8 @@
 use std::fmt::Write as _;
 
 use clap::builder::styling::{AnsiColor, Style};
-use kitbag::text::visible;
 use kitbag::{Fault, Severity};
+use kitbag_core::text::{one_line, visible};
 
 use crate::terminal::{BAD, DIM, ODD, styled};
 
@@ -22,8 +22,11 @@ pub(crate) fn fault(fault: &Fault) -> String {
     };
     let server =
         fault.server.as_ref().map(|server| format!("{}: ", visible(server.as_str()))).unwrap_or_default();
-    let mut text =
-        format!("{}: {server}{}\n", styled(style, fault.severity.as_str()), visible(&fault.message));
+    let mut text = format!(
+        "{}: {server}{}\n",
+        styled(style, format!("{}[{}]", fault.severity.as_str(), fault.kind.as_str())),
+        one_line(&fault.message)
+    );
     let margin = fault.place.as_ref().map_or(1, |place| place.line.to_string().len());
     if let Some(place) = &fault.place {
         let _ = writeln!(text, "{:margin$}{} {}", "", styled(DIM, "-->"), visible(&place.to_string()));
@@ -35,7 +38,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
         let _ = writeln!(text, "{:margin$} {bar} {:indent$}{mark}", "", "", indent = snippet.start);
     }
     if let Some(hint) = &fault.hint {
-        let _ = writeln!(text, "{:margin$} {} {}", "", styled(DIM, "= help:"), visible(hint));
+        let _ = writeln!(text, "{:margin$} {} {}", "", styled(DIM, "= help:"), one_line(hint));
     }
     text
 }

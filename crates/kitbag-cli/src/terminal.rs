@@ -4,7 +4,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
-use kitbag::text::visible;
+use kitbag_core::text::visible;
 
 pub(crate) const TITLE: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();

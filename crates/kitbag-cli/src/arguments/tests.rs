@@ -53,8 +53,35 @@ fn calls_ready_to_be_pasted() {
     check_command(&json!({}), "");
     check_command(&json!({"n": 3, "s": "3"}), " n=3 s=3");
     check_command(&json!({"any": 3}), " any:=3");
+    check_command(&json!({"s": "@a"}), " s=@@a");
     check_command(&json!({"s": "it's"}), r" 's=it'\''s'");
     check_command(&json!({"list": [1, "a b"]}), r#" 'list=[1,"a b"]'"#);
     check_command(&json!({"s": "a\u{7f}b"}), r#" 's:="a\u007fb"'"#);
     check_command(&json!({"odd key": 1}), r#" --args '{"odd key":1}'"#);
+}
+
+#[track_caller]
+fn check_read(key: &str, text: &str, expected: &Value) {
+    let strings = json!({"type": "array", "items": {"type": "string"}});
+    let schema = json!({"type": "object", "properties": {"tags": strings, "s": {"type": "string"},
+        "ids": {"type": "array", "items": {"type": "integer"}}, "o": {"type": "object"},
+        "rows": {"type": "array", "items": {"type": "object"}}}});
+    let read = read::once(&schema, key, text).map(Value::from);
+    assert_eq!(read.as_ref(), Ok(expected), "{key}={text}");
+}
+
+#[test]
+fn f60_lists_are_typed_as_words() {
+    check_read("tags", "a,b", &json!(["a", "b"]));
+    check_read("tags", "a, b", &json!(["a", "b"]));
+    check_read("tags", "a", &json!(["a"]));
+    check_read("tags", "", &json!([]));
+    check_read("tags", "[\"a,b\"]", &json!(["a,b"]));
+    check_read("ids", "1,2", &json!([1, 2]));
+    check_read("s", "a,b", &json!("a,b"));
+    check_read("rows", "{\"a\": 1, \"b\": 2}", &json!([{"a": 1, "b": 2}]));
+    check_read("rows", "x,y", &json!("x,y"));
+    let schema = json!({"properties": {"o": {"type": "object"}}});
+    let wrong = read::once(&schema, "o", "{bad").unwrap_err();
+    assert!(wrong.starts_with("o is not valid JSON: key must be a string"), "{wrong}");
 }

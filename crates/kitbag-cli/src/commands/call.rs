@@ -3,17 +3,18 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use kitbag::execute::{CallResult, Repair};
-use kitbag::kit::speaks_of;
-use kitbag::names::lookup::Found;
-use kitbag::shape::View;
-use kitbag::{CallOptions, ErrorKind, Kitbag, ServerName, Size, ToolCall, UserId};
-use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use kitbag::cli::speaks_of;
+use kitbag::{
+    CallOptions, CallResult, ErrorKind, Kitbag, Repair, ResultSize, ServerName, ToolCall, UserId, View,
+    ViewTool,
+};
+use kitbag_core::names::lookup::NameMatch;
+use kitbag_core::schema::{ExactJson, filled_example};
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::{arguments, live};
+use crate::{arguments, live, starting};
 
 mod given;
 mod hide;
@@ -21,8 +22,9 @@ mod progress;
 mod result;
 mod save;
 
+use given::{Given, Sources};
 use hide::Hide;
-use progress::Progress;
+use progress::ProgressLine;
 use save::Folder;
 
 const EXAMPLES: &str = "\
@@ -32,16 +34,19 @@ Examples:
   kitbag call notes add='buy milk' --demo
 
 KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks for one.
+Where it asks for a list, tags=a,b and tags=a tags=b are two items.
 KEY:=JSON is JSON whatever it says.
+KEY=@FILE takes the text of a file, KEY=@- of standard input; KEY=@@a is the text @a.
 Images, sounds and files are saved in the working folder, or where --save says.";
 
 /// A modern server sends log messages to calls that ask for them.
-const LOGS: &str = r#"{"io.modelcontextprotocol/logLevel":"debug"}"#;
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The tool: its shown name, server/tool, or its own name when only one server has it
+    /// The tool: its shown name, server/tool (or server.tool, mcp__server__tool), or its own
+    /// name when only one server has it
     tool: String,
     /// Arguments: KEY=VALUE, or KEY:=JSON
     #[arg(value_name = "KEY=VALUE")]
@@ -63,9 +68,17 @@ pub(crate) struct Args {
     show_secrets: bool,
 }
 
+impl Args {
+    /// The tool as it was typed.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+}
+
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let base = given::base(args.args.as_deref())?;
     let setup = context.setup()?;
+    let mut sources = Sources::new(setup.env().cwd().to_owned(), setup.limits.line);
+    let base = sources.base(args.args.as_deref())?;
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
         return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
@@ -73,18 +86,17 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         Some(folder) => Folder::asked_for(folder)?,
         None => Folder::working(setup.env().cwd()),
     };
-    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     let user = setup.user.clone();
     live::block_on(async {
         let kit = live::start_for(context, setup, &args.tool);
-        kit.wait_for_all(wait).await;
+        starting::wait_for_tool(context, &kit, &args.tool).await;
         let hide = if args.show_secrets { Hide::default() } else { Hide::of(&kit) };
-        let outcome = once(context, &kit, &user, args, base, &hide).await;
+        let outcome = once(context, &kit, &user, args, (base, sources), &hide).await;
         let exit = match outcome {
             Ok(result) => result::show(context, &result, &folder, &hide, kit.limits().files),
             Err(failure) => Err(failure),
         };
-        kit.close().await;
+        kit.close_and_exit().await;
         exit
     })
 }
@@ -94,25 +106,43 @@ async fn once(
     kit: &Kitbag,
     user: &UserId,
     args: &Args,
-    base: Map<String, Value>,
+    (base, mut sources): (Given, Sources),
     hide: &Hide,
 ) -> Result<CallResult, Failure> {
     let view = live::view(context, kit, user)?;
-    let arguments = match view.find(&args.tool) {
-        Found::One(index) => {
-            let schema = view.at(index).map(|shown| &*shown.tool.input);
-            given::with_pairs(base, &args.pairs, schema)?
+    let found = if let NameMatch::One(index) = view.find(&args.tool) { view.at(index) } else { None };
+    let arguments = match found {
+        Some(shown) => {
+            say_what_is_taken(context, &args.tool, shown);
+            let given = sources.with_pairs(base, &args.pairs, &shown.tool.input);
+            given.map_err(|failure| match failure.hint {
+                None => with_arguments(context, &view, &args.tool, failure),
+                Some(_) => failure,
+            })?
         }
         // What is wrong with the name is said below, in the words everybody gets.
-        _ => base,
+        None => base,
     };
-    let text = Value::Object(arguments).to_string();
+    let text = ExactJson::Object(arguments).to_string();
     let done = follow(context, kit, &view, args, &text, hide).await;
     done.map_err(|failure| {
-        let failure = failed(context, &view, &args.tool, failure);
+        let kind = failure.kind;
+        let failure = failed(context, &view, &args.tool, failure).of_kind(kind);
         let failure = live::because_broken(context, kit, &args.tool, failure);
         live::because_closed(context, &view, failure)
     })
+}
+
+/// Says which tool a name is taken for that nobody gave it.
+fn say_what_is_taken(context: &mut Context, name: &str, shown: &ViewTool) {
+    let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
+    let own = format!("{server}/{tool}");
+    let is_known = [shown.name.as_str(), shown.full.as_str(), tool, &own].contains(&name);
+    // The short name has no prefix, and is in nobody's way.
+    let is_short = shown.full.as_str().strip_prefix("mcp_") == Some(name);
+    if !is_known && !is_short {
+        context.remark(format!("note: {name} is taken for {own}"));
+    }
 }
 
 /// Makes the call and shows what is said while it runs.
@@ -123,24 +153,25 @@ async fn follow(
     args: &Args,
     text: &str,
     hide: &Hide,
-) -> Result<CallResult, kitbag::Failure> {
+) -> Result<CallResult, kitbag::CallError> {
     let (sender, mut notes) = tokio::sync::mpsc::channel(kit.limits().notes.max(1));
-    let logs = if context.global.verbose { serde_json::from_str::<&RawValue>(LOGS).ok() } else { None };
+    let logs = context.global.verbose.then(|| (LOG_LEVEL.to_owned(), "debug".into()));
+    let meta = logs.into_iter().collect();
     let size = match (args.full, context.global.json && args.save.is_none()) {
-        (true, _) => Size::Whole,
-        (false, true) => Size::Bounded,
+        (true, _) => ResultSize::Whole,
+        (false, true) => ResultSize::Bounded,
         // What becomes a file is not printed, and may be as large as it likes.
-        (false, false) => Size::Texts,
+        (false, false) => ResultSize::Texts,
     };
     let options = CallOptions {
-        notes: Some(sender),
-        meta: logs,
+        notifications: Some(sender),
+        meta,
         size,
         timeout: args.timeout,
         ..CallOptions::default()
     };
-    let call = ToolCall { options, ..ToolCall::new(&args.tool, text) };
-    let mut progress = Progress::new(context, &args.tool, hide);
+    let call = ToolCall { options, ..ToolCall::new(args.tool.as_str(), text) };
+    let mut progress = ProgressLine::new(context, &args.tool, hide);
     let mut work = std::pin::pin!(kit.call_tool(view, call));
     let mut open = true;
     let done = loop {
@@ -161,7 +192,7 @@ async fn follow(
 }
 
 /// Why there is no result, as JSON and in words.
-fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure) -> Failure {
+fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallError) -> Failure {
     if context.global.json {
         let server = error.server.as_ref().map(ServerName::as_str);
         let meta = json!({"server": server, "tool": error.tool, "code": error.code});
@@ -198,10 +229,11 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure
         ErrorKind::OutcomeUnknown => Failure::new(Exit::OutcomeUnknown, message)
             .hint("look whether it was carried out before you call it again"),
         kind => {
-            let log = error.server.as_ref().map(|server| format!("kitbag logs {server}"));
+            let flags = context.flags();
+            let log = error.server.as_ref().map(|server| format!("kitbag logs {server}{flags}"));
             let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
             let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
-            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| "kitbag status".to_owned()))
+            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| format!("kitbag status{flags}")))
         }
     }
 }
@@ -209,15 +241,15 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::Failure
 /// That a name means nothing here: nobody has it, or whoever may have it is away.
 pub(crate) fn absent(context: &Context, view: &View, command: &str, name: &str, near: &[String]) -> Failure {
     let message = nobody(view, name);
-    match kitbag::kit::absent(view, name, near.to_vec()).kind {
+    match kitbag::cli::absent(view, name, near.to_vec()).kind {
         ErrorKind::NotFound => unknown(context, command, name, message, near),
-        kind => Failure::new(kind.into(), message).hint("kitbag status"),
+        kind => Failure::new(kind.into(), message).hint(format!("kitbag status{}", context.flags())),
     }
 }
 
 /// That nobody has a name, and who could not be asked.
 fn nobody(view: &View, name: &str) -> String {
-    let away = view.away().map(|(server, away)| format!("{server} is {}", away.why));
+    let away = view.away().map(|(server, away)| format!("{server}: {}", away.why));
     let away: Vec<String> = away.collect();
     let away = if away.is_empty() { String::new() } else { format!("; not connected: {}", away.join("; ")) };
     format!("no tool is called {name:?}{away}")
@@ -237,7 +269,7 @@ fn unknown(context: &Context, command: &str, name: &str, message: String, near: 
 
 /// What would have been right.
 fn with_arguments(context: &Context, view: &View, name: &str, failure: Failure) -> Failure {
-    let Found::One(index) = view.find(name) else { return failure };
+    let NameMatch::One(index) = view.find(name) else { return failure };
     let Some(shown) = view.at(index) else { return failure };
     let all = arguments::of(&shown.tool.input);
     let failure = if all.is_empty() {
@@ -245,8 +277,12 @@ fn with_arguments(context: &Context, view: &View, name: &str, failure: Failure) 
     } else {
         failure.detail(arguments::as_table(&all))
     };
-    match shown.examples().first() {
-        Some(example) => failure.hint(arguments::command(shown.name.as_str(), &shown.tool.input, example)),
+    let example = shown.tool.examples.first().cloned().or_else(|| filled_example(&shown.tool.input));
+    match example {
+        Some(example) => {
+            let command = arguments::command(shown.name.as_str(), &shown.tool.input, &example);
+            failure.hint(command + &context.flags())
+        }
         None => failure.hint(format!("kitbag show {}{}", shown.name, context.flags())),
     }
 }

@@ -1,9 +1,9 @@
 //! `kitbag config`: the merged view, every value with its origin, and every place that was looked at.
 
-use kitbag::config::layers::State;
-use kitbag::config::settings::json_schema;
-use kitbag::text::visible;
 use kitbag::{FaultKind, Setup};
+use kitbag_core::config::layers::EntryState;
+use kitbag_core::config::settings::json_schema;
+use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
 use super::servers::describe;
@@ -73,7 +73,7 @@ fn as_text(setup: &Setup, verbose: bool) -> String {
         .merged
         .servers
         .iter()
-        .filter(|row| verbose || matches!(row.state, State::Used | State::Disabled))
+        .filter(|row| verbose || matches!(row.state, EntryState::Used | EntryState::Disabled))
     {
         text += "\n";
         text += &describe(row);

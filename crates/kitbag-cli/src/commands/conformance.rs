@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use kitbag::{Env, Kitbag, Options, ServerSpec, Setup, ToolCall};
+use kitbag::{Env, Kitbag, OpenOptions, ServerSpec, Setup, ToolCall};
 use serde_json::Value;
 
 use crate::context::{self, Context};
@@ -15,7 +15,7 @@ use crate::live;
 mod answers;
 mod plan;
 
-use answers::Defaults;
+use answers::AnswerDefaults;
 use plan::Plan;
 
 /// What the suite's server is called here.
@@ -32,10 +32,10 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let plan = Plan::of(&env)?;
     let setup = setup(env, &args.url)?;
     // A server that wants to know who we are ends the wait at once.
-    let options = Options {
+    let options = OpenOptions {
         wait: Some(setup.limits.wait_http),
-        responder: Some(Arc::new(Defaults)),
-        ..Options::default()
+        responder: Some(Arc::new(AnswerDefaults)),
+        ..OpenOptions::default()
     };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use kitbag::execute::READ_RESULT;
-use kitbag::shape::View;
+use kitbag::cli::READ_RESULT;
+use kitbag::connect::StartServers;
 use kitbag::tokens::count;
-use kitbag::{Kitbag, Options, ServerName, UserId};
+use kitbag::{Kitbag, OpenOptions, ServerName, UserId, View};
 use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::live;
-use crate::present::{Form, Way, show};
+use crate::present::{Form, Way, faults, show};
 use crate::terminal::{DIM, is_shown, lines, styled, table};
 
 const EXAMPLES: &str = "\
@@ -20,6 +20,7 @@ Examples:
   kitbag cost                              every server
   kitbag cost github --tools               every tool of one
   kitbag cost --as native:openai --whole   as servers wrote their definitions
+  kitbag cost --strict --lint              what is not strict, and why
 
 Counted by o200k, the encoding of OpenAI's models: for others it is an estimate.";
 
@@ -34,6 +35,9 @@ pub(crate) struct Args {
     /// Every tool by itself
     #[arg(long)]
     tools: bool,
+    /// Also print what definitions leave out or say otherwise, and with --strict why a tool is not strict
+    #[arg(long)]
+    lint: bool,
     #[command(flatten)]
     way: Way,
 }
@@ -45,6 +49,8 @@ struct Row {
     tool: Option<String>,
     tools: usize,
     tokens: Vec<usize>,
+    /// What is worth knowing about each form.
+    notes: Vec<Vec<String>>,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
@@ -56,13 +62,18 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
     let wanted = (!only.is_empty()).then(|| only.clone());
-    let options =
-        Options { wait: context.global.wait, only: wanted, eager: true, local, ..Options::default() };
+    let options = OpenOptions {
+        wait: context.global.wait,
+        only: wanted,
+        start: StartServers::AtOnce,
+        local,
+        ..OpenOptions::default()
+    };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let printed = print(context, &kit, &user, args, &only);
         live::tell(context, &faults);
-        kit.close().await;
+        kit.close_and_exit().await;
         printed.map(|()| Exit::Done)
     })
 }
@@ -96,7 +107,7 @@ fn print(
         }
     }
     if context.global.json {
-        context.print_json(&as_json(&rows, &forms));
+        context.print_json(&as_json(&rows, &forms, args.lint));
         return Ok(());
     }
     let only = only.to_vec();
@@ -105,6 +116,9 @@ fn print(
     });
     rows.push(row(kit, None, None, all, &forms, args.way));
     context.print(as_table(&rows, &forms, args.tools));
+    if let Some(all) = rows.last().filter(|_| args.lint) {
+        context.print(linted(all, &forms));
+    }
     if is_shown() && !context.global.quiet {
         context.print(format!("\n{}\n", styled(DIM, "tokens by o200k; an estimate for other vendors")));
     }
@@ -134,20 +148,37 @@ fn row(
     let view = Arc::new(view);
     let tokens = |form: &Form| {
         let shown = show(kit, &view, *form, way);
-        if form.has_definitions() { count(&shown.tools.to_string()) } else { count(&shown.prompt) }
+        let tokens =
+            if form.has_definitions() { count(&shown.tools.to_string()) } else { count(&shown.prompt) };
+        (tokens, faults(&shown).into_iter().map(|fault| fault.message).collect())
     };
-    let tokens = forms.iter().map(tokens).collect();
-    Row { server: server.cloned(), tool, tools: view.tools().len(), tokens }
+    let (tokens, notes) = forms.iter().map(tokens).unzip();
+    Row { server: server.cloned(), tool, tools: view.tools().len(), tokens, notes }
 }
 
-fn as_json(rows: &[Row], forms: &[Form]) -> Value {
+/// What each form cannot say, a row for each note.
+fn linted(all: &Row, forms: &[Form]) -> String {
+    let mut table = table();
+    table.set_header(["FORM", "NOTE"]);
+    for (form, notes) in forms.iter().zip(&all.notes) {
+        for note in notes {
+            table.add_row([form.to_string(), note.clone()]);
+        }
+    }
+    if table.row_count() == 0 { "\nno notes\n".to_owned() } else { format!("\n{}", lines(&table)) }
+}
+
+fn as_json(rows: &[Row], forms: &[Form], lint: bool) -> Value {
     let cells = rows.iter().flat_map(|row| {
-        forms.iter().zip(&row.tokens).map(move |(form, tokens)| {
+        forms.iter().zip(&row.tokens).zip(&row.notes).map(move |((form, tokens), notes)| {
             let server = row.server.as_ref().map(ServerName::as_str);
             let mut cell = json!({"server": server, "presentation": form.to_string(),
                 "tools": row.tools, "tokens": tokens});
             if let Some(tool) = &row.tool {
                 cell["tool"] = tool.as_str().into();
+            }
+            if lint {
+                cell["notes"] = json!(notes);
             }
             cell
         })

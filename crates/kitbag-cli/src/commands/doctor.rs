@@ -3,14 +3,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use kitbag::config::layers::State;
-use kitbag::config::own::asks_for;
-use kitbag::connect::how_to_get;
-use kitbag::model::{Defaults, Link, Mode, ResolvedLink, input_variable};
-use kitbag::present::Audience;
-use kitbag::present::native::Provider;
-use kitbag::registry::Secrets;
-use kitbag::{Fault, FaultKind, Kitbag, Options, Secret, ServerSpec, Setup, Severity};
+use kitbag::cli::how_to_get;
+use kitbag::connect::StartServers;
+use kitbag::files::SecretStore;
+use kitbag::spec::ServerTarget;
+use kitbag::{
+    Fault, FaultKind, Kitbag, Mode, OpenOptions, PresentOptions, Provider, Secret, ServerSpec, Setup,
+    Severity,
+};
+use kitbag_core::config::layers::EntryState;
+use kitbag_core::config::own::asks_for;
+use kitbag_core::model::{Defaults, ResolvedTarget, input_variable, unpinned};
 use serde_json::json;
 
 use crate::context::Context;
@@ -32,28 +35,52 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     if let Some(provider) = args.provider {
         return of_provider(context, setup, provider);
     }
+    let mut faults = known_faults(&setup);
+    faults.extend(unpinned_launchers(&setup));
+    let used = setup.used().count();
+    Ok(tell(context, used, faults))
+}
+
+/// Everything that is wrong as far as it is known without connecting.
+pub(super) fn known_faults(setup: &Setup) -> Vec<Fault> {
     let mut faults: Vec<Fault> = setup.faults().cloned().collect();
-    for row in setup.merged.servers.iter().filter(|row| row.state == State::Used) {
+    for row in setup.merged.servers.iter().filter(|row| row.state == EntryState::Used) {
         if let Some(spec) = &row.spec {
             match setup.resolve(spec, &row.layer) {
-                Ok(resolved) => faults.extend(startable(&setup, spec, &resolved.link)),
+                Ok(resolved) => faults.extend(startable(setup, spec, &resolved.link)),
                 Err(missing) => faults.extend(missing),
             }
         }
     }
-    let used = setup.used().count();
-    Ok(tell(context, used, faults))
+    faults
+}
+
+/// One note for all servers that start a package without a version: most people have many of these.
+fn unpinned_launchers(setup: &Setup) -> Option<Fault> {
+    let of = |spec: &ServerSpec| {
+        let ServerTarget::Stdio(program) = &spec.link else { return None };
+        let command = program.command.as_ref()?.shown_as_text(Defaults::Masked);
+        let args = spec.shown_args(Defaults::Masked);
+        let package = unpinned(&command, args.iter().map(|arg| arg.as_ref()))?;
+        Some(format!("{} ({package})", spec.name))
+    };
+    let all: Vec<String> = setup.used().filter_map(of).collect();
+    let servers = plural(all.len(), "server");
+    let message = format!("{servers} may run another version at every start: {}", all.join(", "));
+    let hint = "write the version, such as name@1.2.3, name==1.2.3 or image:1.2; kitbag errors unpinned";
+    (!all.is_empty()).then(|| Fault::note(FaultKind::Unpinned, message).hint(hint))
 }
 
 /// What a provider would not take of what the servers offer, and what is told it otherwise.
 fn of_provider(context: &mut Context, setup: Setup, provider: Provider) -> Result<Exit, Failure> {
     let (user, used) = (setup.user.clone(), setup.used().count() + setup.catalog.len());
-    let options = Options { wait: context.global.wait, eager: true, ..Options::default() };
+    let options =
+        OpenOptions { wait: context.global.wait, start: StartServers::AtOnce, ..OpenOptions::default() };
     live::block_on(async {
         let (kit, mut faults) = Kitbag::open_with(setup, options).await?;
         let told = live::view(context, &kit, &user).map(|view| {
-            let usual = kit.audience(view.agent(), provider);
-            let audience = Audience { mode: Mode::Native, servers: BTreeMap::new(), ..usual };
+            let usual = kit.present_options(view.agent(), provider);
+            let audience = PresentOptions { mode: Mode::Native, servers: BTreeMap::new(), ..usual };
             let shown = kit.present(&view, &audience);
             // All that is asked for here is worth being shown.
             let seen = |fault: Fault| Fault { severity: fault.severity.max(Severity::Warning), ..fault };
@@ -75,7 +102,11 @@ fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
         context
             .print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
     } else {
-        live::tell(context, &faults);
+        // One line for all servers, so it is shown without --verbose, too.
+        let (unpinned, others): (Vec<_>, Vec<_>) =
+            faults.into_iter().partition(|fault| fault.kind == FaultKind::Unpinned);
+        live::tell(context, &others);
+        unpinned.iter().for_each(|fault| context.fault(fault));
         let style = if 0 < errors {
             BAD
         } else if 0 < warnings {
@@ -100,8 +131,8 @@ fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
 }
 
 /// What would keep a program from starting.
-fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault> {
-    let ResolvedLink::Stdio { command, cwd, .. } = link else { return Vec::new() };
+fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedTarget) -> Vec<Fault> {
+    let ResolvedTarget::Stdio { command, cwd, .. } = link else { return Vec::new() };
     let at = |key: &str| spec.places.get(key).unwrap_or(&spec.origin.place).clone();
     let here = setup.env().cwd();
     let base = cwd.as_ref().map_or_else(|| here.to_owned(), |cwd| setup.env().path(cwd, here));
@@ -111,10 +142,10 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedLink) -> Vec<Fault
         faults.push(fault.hint("mend \"cwd\"").of(&spec.name).at(at("cwd")));
     } else if setup.env().program(command, &base).is_none() {
         let shown = match &spec.link {
-            Link::Stdio(program) => {
+            ServerTarget::Stdio(program) => {
                 program.command.as_ref().map(|text| text.shown_as_text(Defaults::Masked)).unwrap_or_default()
             }
-            Link::Remote(_) => String::new(),
+            ServerTarget::Remote(_) | ServerTarget::InProcess(_) => String::new(),
         };
         let fault = Fault::error(FaultKind::MissingProgram, format!("{shown:?} cannot be found"));
         faults.push(fault.hint(how_to_get(command)).of(&spec.name).at(at("command")));
@@ -127,10 +158,10 @@ fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failur
     if !is_interactive() || context.global.quiet || context.global.json {
         return Ok(());
     }
-    let rows = setup.merged.servers.iter().filter(|row| row.state == State::Used);
+    let rows = setup.merged.servers.iter().filter(|row| row.state == EntryState::Used);
     let specs: Vec<Arc<ServerSpec>> = rows.filter_map(|row| row.spec.clone()).collect();
     for spec in &specs {
-        let secrets = Secrets::load(&setup.folders);
+        let secrets = SecretStore::load(&setup.folders);
         let open = |id: &str| {
             asks_for(spec, id)
                 && setup.env().filled(&input_variable(id)).is_none()
@@ -142,13 +173,14 @@ fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failur
             } else {
                 format!(" ({})", input.options.join(", "))
             };
-            let question = format!("{}: {}{choices}: ", spec.name, kitbag::text::visible(&input.description));
+            let question =
+                format!("{}: {}{choices}: ", spec.name, kitbag_core::text::visible(&input.description));
             let answer = if input.password { hidden(&question) } else { ask(&question) };
             let answer = answer.filter(|answer| !answer.is_empty()).or_else(|| input.default.clone());
             if let Some(answer) =
                 answer.filter(|answer| input.options.is_empty() || input.options.contains(answer))
             {
-                Secrets::keep(&setup.folders, &setup.user, spec, &input.id, &Secret::new(answer))?;
+                SecretStore::keep(&setup.folders, &setup.user, spec, &input.id, &Secret::new(answer))?;
             }
         }
     }

@@ -1,6 +1,6 @@
-//! `kitbag limits`: every bound and clock, as it is in force.
+//! `kitbag limits`: all limits and timeouts in force.
 
-use kitbag::model::Bound;
+use kitbag_core::model::LimitValue;
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -10,10 +10,10 @@ use crate::terminal::{lines, table};
 pub(crate) fn run(context: &mut Context) -> Result<Exit, Failure> {
     let rows = context.setup()?.limits.rows();
     if context.global.json {
-        let row = |row: &kitbag::model::Row| match row.bound {
-            Bound::Bytes(value) => json!({"name": row.name, "bytes": value, "what": row.what}),
-            Bound::Items(value) => json!({"name": row.name, "items": value, "what": row.what}),
-            Bound::Time(value) => {
+        let row = |row: &kitbag_core::model::LimitRow| match row.bound {
+            LimitValue::Bytes(value) => json!({"name": row.name, "bytes": value, "what": row.what}),
+            LimitValue::Items(value) => json!({"name": row.name, "items": value, "what": row.what}),
+            LimitValue::Time(value) => {
                 json!({"name": row.name, "time_ms": value.as_millis() as u64, "what": row.what})
             }
         };
@@ -29,12 +29,12 @@ pub(crate) fn run(context: &mut Context) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn shown(bound: Bound) -> String {
+fn shown(bound: LimitValue) -> String {
     match bound {
-        Bound::Items(value) => value.to_string(),
-        Bound::Time(value) => format!("{value:?}"),
-        Bound::Bytes(value) if value % (1 << 20) == 0 => format!("{}MiB", value >> 20),
-        Bound::Bytes(value) if value % (1 << 10) == 0 => format!("{}KiB", value >> 10),
-        Bound::Bytes(value) => format!("{value}B"),
+        LimitValue::Items(value) => value.to_string(),
+        LimitValue::Time(value) => format!("{value:?}"),
+        LimitValue::Bytes(value) if value % (1 << 20) == 0 => format!("{}MiB", value >> 20),
+        LimitValue::Bytes(value) if value % (1 << 10) == 0 => format!("{}KiB", value >> 10),
+        LimitValue::Bytes(value) => format!("{value}B"),
     }
 }

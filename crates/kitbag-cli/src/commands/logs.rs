@@ -1,6 +1,6 @@
-//! `kitbag logs`: what a server wrote beside the protocol, without secrets.
+//! `kitbag logs`: the stderr log of a server, with times and without secrets.
 
-use kitbag::log_file;
+use kitbag::cli::log_file;
 use serde_json::json;
 
 use super::servers::find;

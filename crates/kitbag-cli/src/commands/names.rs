@@ -1,7 +1,8 @@
 //! `kitbag names`: the names that were given to tools and are kept for them.
 
-use kitbag::text::{nearest, visible};
-use kitbag::{HeldName, NamesFiles, Setup};
+use kitbag::Setup;
+use kitbag::cli::{HeldName, NamesFiles};
+use kitbag_core::text::{nearest, visible};
 use serde_json::{Value, json};
 
 use crate::context::Context;

@@ -3,13 +3,15 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use kitbag::config::Dialect;
-use kitbag::config::layers::{Layer, Server, State};
-use kitbag::model::{Defaults, Link};
-use kitbag::text::visible;
-use kitbag::{Setup, Severity};
+use kitbag::spec::ServerTarget;
+use kitbag::{Fault, Setup, Severity};
+use kitbag_core::config::Dialect;
+use kitbag_core::config::layers::{EntryState, Layer, MergedServer};
+use kitbag_core::model::Defaults;
+use kitbag_core::text::visible;
 use serde_json::json;
 
+use super::doctor::known_faults;
 use super::servers::import;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -44,9 +46,9 @@ fn describe(setup: &Setup) -> String {
             styled(ODD, "MCP is switched off by AGENT_ENABLE_MCP: agents run without these servers.")
         );
     }
-    section(&mut text, setup, "used", "Servers in use", &[State::Used]);
-    section(&mut text, setup, "off", "Switched off", &[State::Disabled]);
-    section(&mut text, setup, "held", "Held until you approve them", &[State::Held]);
+    section(&mut text, setup, "used", "Servers in use", &[EntryState::Used]);
+    section(&mut text, setup, "off", "Switched off", &[EntryState::Disabled]);
+    section(&mut text, setup, "held", "Held until you approve them", &[EntryState::Held]);
     broken(&mut text, setup);
     found(&mut text, setup);
     if setup.merged.servers.is_empty() {
@@ -56,17 +58,18 @@ fn describe(setup: &Setup) -> String {
             "\nNo MCP servers found; looked in {looked} places (kitbag config --verbose lists them).\n"
         );
     }
-    problems(&mut text, setup);
-    next(&mut text, setup);
+    let faults = known_faults(setup);
+    problems(&mut text, &faults);
+    next(&mut text, setup, &faults);
     text
 }
 
 /// How a server is reached, in one line without secrets.
-pub(crate) fn target(row: &Server) -> String {
+pub(crate) fn target(row: &MergedServer) -> String {
     match row.spec.as_ref().map(|spec| (&spec.link, spec.shown_args(Defaults::Masked))) {
-        None => String::new(),
-        Some((Link::Remote(endpoint), _)) => visible(&endpoint.url.shown_as_url(Defaults::Masked)),
-        Some((Link::Stdio(program), args)) => {
+        None | Some((ServerTarget::InProcess(_), _)) => String::new(),
+        Some((ServerTarget::Remote(endpoint), _)) => visible(&endpoint.url.shown_as_url(Defaults::Masked)),
+        Some((ServerTarget::Stdio(program), args)) => {
             let command = program.command.iter().map(|text| text.shown_as_text(Defaults::Masked));
             visible(&command.chain(args).collect::<Vec<_>>().join(" "))
         }
@@ -84,8 +87,9 @@ pub(crate) fn short(setup: &Setup, file: &Path) -> String {
     })
 }
 
-fn section(text: &mut String, setup: &Setup, mark: &str, title: &str, states: &[State]) {
-    let rows: Vec<&Server> = setup.merged.servers.iter().filter(|row| states.contains(&row.state)).collect();
+fn section(text: &mut String, setup: &Setup, mark: &str, title: &str, states: &[EntryState]) {
+    let rows: Vec<&MergedServer> =
+        setup.merged.servers.iter().filter(|row| states.contains(&row.state)).collect();
     if rows.is_empty() {
         return;
     }
@@ -101,8 +105,12 @@ fn section(text: &mut String, setup: &Setup, mark: &str, title: &str, states: &[
 }
 
 fn broken(text: &mut String, setup: &Setup) {
-    let rows: Vec<&Server> =
-        setup.merged.servers.iter().filter(|row| row.state == State::Broken && !is_foreign(row)).collect();
+    let rows: Vec<&MergedServer> = setup
+        .merged
+        .servers
+        .iter()
+        .filter(|row| row.state == EntryState::Broken && !is_foreign(row))
+        .collect();
     if rows.is_empty() {
         return;
     }
@@ -124,7 +132,7 @@ fn broken(text: &mut String, setup: &Setup) {
 /// Other programs' files that are not used, a line each.
 fn found(text: &mut String, setup: &Setup) {
     let mut files: Vec<(&Path, &'static str, Vec<String>)> = Vec::new();
-    for row in setup.merged.servers.iter().filter(|row| row.state == State::Found) {
+    for row in setup.merged.servers.iter().filter(|row| row.state == EntryState::Found) {
         let file = &*row.origin.place.file;
         match files.iter_mut().find(|(known, ..)| *known == file) {
             Some((_, _, names)) => names.push(visible(&row.name)),
@@ -144,8 +152,8 @@ fn found(text: &mut String, setup: &Setup) {
     text.push_str(&lines(&table));
 }
 
-fn problems(text: &mut String, setup: &Setup) {
-    let count = |severity: Severity| setup.faults().filter(|fault| fault.severity == severity).count();
+fn problems(text: &mut String, faults: &[Fault]) {
+    let count = |severity: Severity| faults.iter().filter(|fault| fault.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
     if 0 < errors + warnings {
         let line = format!("{}, {}", plural(errors, "error"), plural(warnings, "warning"));
@@ -154,27 +162,27 @@ fn problems(text: &mut String, setup: &Setup) {
     }
 }
 
-fn next(text: &mut String, setup: &Setup) {
-    let has = |state: State| setup.merged.servers.iter().any(|row| row.state == state);
+fn next(text: &mut String, setup: &Setup, faults: &[Fault]) {
+    let has = |state: EntryState| setup.merged.servers.iter().any(|row| row.state == state);
     let mut steps: Vec<(&str, &str)> = Vec::new();
     if setup.merged.servers.is_empty() {
         steps.push(("kitbag tools --demo", "see three small tools that need no server"));
         steps.push(("kitbag call clock --demo", "call one of them"));
     }
-    if has(State::Held) || setup.held_settings().is_some() {
+    if has(EntryState::Held) || setup.held_settings().next().is_some() {
         steps.push(("kitbag trust", "look at what this folder would start, and approve it"));
     }
-    if has(State::Found) {
+    if has(EntryState::Found) {
         steps.push(("kitbag servers import", "take over servers of other programs"));
     }
-    if setup.faults().any(|fault| Severity::Warning <= fault.severity) {
+    if faults.iter().any(|fault| Severity::Warning <= fault.severity) {
         steps.push(("kitbag doctor", "see what is wrong, and what to write instead"));
     }
-    if !has(State::Used) {
+    if !has(EntryState::Used) {
         steps.push(("kitbag servers add time -- uvx mcp-server-time", "add a first server"));
     } else {
         steps.push(("kitbag tools", "see every tool of every server"));
-        steps.push(("kitbag status", "see how every server is, and why"));
+        steps.push(("kitbag status", "see the state of every server, and why"));
         steps.push(("kitbag servers", "see every server and where it comes from"));
     }
     let _ = write!(text, "\n{}\n", styled(TITLE, "Next"));
@@ -188,7 +196,7 @@ fn next(text: &mut String, setup: &Setup) {
 /// On a terminal, the first time, with nothing of its own: offer what was found.
 fn offer_import(context: &mut Context, setup: &Setup) -> Result<Exit, Failure> {
     let first = !setup.folders.registry().exists() && context.global.config.is_empty();
-    let found = setup.merged.servers.iter().any(|row| row.state == State::Found);
+    let found = setup.merged.servers.iter().any(|row| row.state == EntryState::Found);
     if first && found && setup.used().next().is_none() && is_interactive() && !context.global.quiet {
         return import::offer(context, setup);
     }
@@ -196,7 +204,7 @@ fn offer_import(context: &mut Context, setup: &Setup) -> Result<Exit, Failure> {
 }
 
 /// Broken entries in files that are not used are other programs' business.
-fn is_foreign(row: &Server) -> bool {
+fn is_foreign(row: &MergedServer) -> bool {
     matches!(row.layer, Layer::Host(_)) && row.faults.iter().all(|fault| fault.severity < Severity::Error)
 }
 

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use kitbag::model::Mode;
-use kitbag::present::markdown::{Examples, Grouping, system_form, user_form};
-use kitbag::present::native::Provider;
-use kitbag::shape::View;
-use kitbag::text::visible;
-use kitbag::{Kitbag, Options};
+use kitbag::connect::StartServers;
+use kitbag::{Kitbag, Mode, OpenOptions, Provider, View};
+use kitbag_core::present::markdown::{Examples, Grouping, system_form, user_form};
+use kitbag_core::text::visible;
 use serde_json::json;
 
 use crate::context::Context;
@@ -53,7 +51,12 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     live::say_if_off(context, &setup);
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
-    let options = Options { wait: context.global.wait, eager: true, local, ..Options::default() };
+    let options = OpenOptions {
+        wait: context.global.wait,
+        start: StartServers::AtOnce,
+        local,
+        ..OpenOptions::default()
+    };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let view = live::view(context, &kit, &user);
@@ -61,15 +64,15 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         // A server that is away takes its tools along, never the prompt.
         let told = printed.as_ref().map_or_else(|_| faults.clone(), |view| live::beside(view, &faults));
         live::tell(context, &told);
-        kit.close().await;
+        kit.close_and_exit().await;
         printed.map(|view| live::unless_closed(&view, Exit::Done))
     })
 }
 
 fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> Result<(), Failure> {
     let mut audience = match args.form {
-        Some(form) => form.audience(kit, view, Way::default()),
-        None => kit.audience(view.agent(), Provider::OpenAiChat),
+        Some(form) => form.present_options(kit, view, Way::default()),
+        None => kit.present_options(view.agent(), Provider::OpenAiChat),
     };
     // What is to be printed is a text about every tool; where none is asked for, it is this one.
     if !Form::is_text(audience.mode) {

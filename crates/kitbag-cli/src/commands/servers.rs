@@ -1,6 +1,7 @@
 //! `kitbag servers`: everything about single servers.
 
 mod add;
+mod edit;
 mod export;
 pub(crate) mod import;
 mod list;
@@ -8,12 +9,13 @@ mod remove;
 mod rename;
 mod show;
 mod switch;
+mod warm;
 
 pub(crate) use show::{describe, describe_for_review, find};
 
 use std::path::{Path, PathBuf};
 
-use kitbag::registry::Registry;
+use kitbag::files::Registry;
 use kitbag::{ServerName, Setup};
 use serde_json::{Value, json};
 
@@ -34,6 +36,8 @@ enum Command {
     Show(show::Args),
     /// Add a server by command, address or pasted JSON
     Add(add::Args),
+    /// Change one server's entry in your editor
+    Edit(edit::Args),
     /// Remove a server from Kitbag's own files
     Remove(remove::Args),
     /// Give a server of Kitbag's own files another name
@@ -42,6 +46,8 @@ enum Command {
     Enable(switch::Args),
     /// Switch a server off, wherever it stands
     Disable(switch::Args),
+    /// Start servers and wait for them, so that what must be downloaded is there
+    Warm(warm::Args),
     /// Take over servers found in other programs' files
     Import(import::Args),
     /// Write configuration for another program
@@ -53,10 +59,12 @@ pub(crate) fn run(context: &mut Context, args: Args) -> Result<Exit, Failure> {
         Command::List => list::run(context),
         Command::Show(args) => show::run(context, &args),
         Command::Add(args) => add::run(context, &args),
+        Command::Edit(args) => edit::run(context, &args),
         Command::Remove(args) => remove::run(context, &args),
         Command::Rename(args) => rename::run(context, &args),
         Command::Enable(args) => switch::run(context, &args, true),
         Command::Disable(args) => switch::run(context, &args, false),
+        Command::Warm(args) => warm::run(context, &args),
         Command::Import(args) => import::run(context, &args),
         Command::Export(args) => export::run(context, &args),
     }

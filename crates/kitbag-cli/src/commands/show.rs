@@ -1,15 +1,16 @@
 //! `kitbag show`: everything about one tool.
 
-use kitbag::catalog::{Hints, Undo};
-use kitbag::names::lookup::Found;
-use kitbag::shape::{Outcome, Shown, View};
-use kitbag::text::{MASK, looks_secret, names_secret, visible};
-use kitbag::{Fault, Kitbag, UserId};
+use kitbag::{Fault, Kitbag, UserId, View, ViewTool};
+use kitbag_core::catalog::{ToolAnnotations, Undo};
+use kitbag_core::names::lookup::NameMatch;
+use kitbag_core::shape::RuleOutcome;
+use kitbag_core::text::{MASK, looks_secret, names_secret, visible};
 use serde_json::{Value, json};
 
 use super::call::absent;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::present::definition_notes;
 use crate::terminal::{DIM, TITLE, cell, lines, readable, styled, table};
 use crate::{arguments, json, live};
 
@@ -37,9 +38,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Result<(), Failure> {
     let view = live::view(context, kit, user)?;
     let shown = match view.find(name) {
-        Found::One(index) => view.at(index),
-        Found::Ambiguous(all) => return Err(several(&view, name, &all)),
-        Found::None { near } => {
+        NameMatch::One(index) => view.at(index),
+        NameMatch::Ambiguous(all) => return Err(several(&view, name, &all)),
+        NameMatch::None { near } => {
             let near: Vec<String> =
                 near.iter().filter_map(|at| Some(view.at(*at)?.name.to_string())).collect();
             let failure = absent(context, &view, "show", name, &near);
@@ -48,9 +49,13 @@ fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Resul
     };
     let Some(shown) = shown else { return Ok(()) };
     if context.global.json {
-        context.print_json(&as_json(&view, shown, &context.flags()));
+        let mut all = as_json(&view, shown, &context.flags());
+        let one = |(providers, note): (Vec<&str>, String)| json!({"providers": providers, "note": note});
+        let noted = definition_notes(kit, &view, shown).into_iter().map(one);
+        all["definition_notes"] = noted.collect();
+        context.print_json(&all);
     } else {
-        let text = describe(&view, shown, &context.flags());
+        let text = describe(&view, shown, &definition_notes(kit, &view, shown), &context.flags());
         context.print(text);
     }
     Ok(())
@@ -63,12 +68,18 @@ pub(crate) fn several(view: &View, name: &str, all: &[usize]) -> Failure {
     Failure::new(Exit::NotFound, message).hint("use one of these names")
 }
 
-fn describe(view: &View, shown: &Shown, flags: &str) -> String {
+fn describe(view: &View, shown: &ViewTool, noted: &[(Vec<&str>, String)], flags: &str) -> String {
     let tool = &shown.tool;
     let mut text = format!("{}\n", styled(TITLE, shown.name.as_str()));
     let mut facts = table();
     for (label, value) in facts_of(view, shown) {
         facts.add_row([cell(DIM, label), value.into()]);
+    }
+    for (providers, note) in noted {
+        facts.add_row([
+            cell(DIM, "definition"),
+            format!("{}: {}", providers.join(", "), visible(note)).into(),
+        ]);
     }
     text += &lines(&facts);
     if !tool.description.trim().is_empty() {
@@ -95,7 +106,7 @@ fn describe(view: &View, shown: &Shown, flags: &str) -> String {
     text
 }
 
-fn facts_of(view: &View, shown: &Shown) -> Vec<(&'static str, String)> {
+fn facts_of(view: &View, shown: &ViewTool) -> Vec<(&'static str, String)> {
     let tool = &shown.tool;
     let mut facts =
         vec![("server", visible(tool.server.as_str())), ("own name", visible(tool.name.as_str()))];
@@ -125,7 +136,7 @@ fn facts_of(view: &View, shown: &Shown) -> Vec<(&'static str, String)> {
 }
 
 /// What is worth knowing about the tool and about its server's whole list.
-fn notes(view: &View, shown: &Shown) -> Vec<Fault> {
+fn notes(view: &View, shown: &ViewTool) -> Vec<Fault> {
     let of_list = view.snapshot().list_notes(&shown.tool.server);
     view.notes_of(shown).into_iter().chain(of_list).collect()
 }
@@ -143,7 +154,7 @@ fn block(title: &str, schema: &Value) -> String {
 }
 
 /// What the server claims; nothing rests on it.
-fn hints(hints: Hints) -> Vec<&'static str> {
+fn hints(hints: ToolAnnotations) -> Vec<&'static str> {
     let word = |flag: Option<bool>, yes, no| flag.map(|flag| if flag { yes } else { no });
     [
         word(hints.read_only, "changes nothing", "changes things"),
@@ -156,7 +167,7 @@ fn hints(hints: Hints) -> Vec<&'static str> {
     .collect()
 }
 
-fn marks(shown: &Shown) -> Vec<&'static str> {
+fn marks(shown: &ViewTool) -> Vec<&'static str> {
     let marks = shown.tool.marks;
     let repeatable = marks.repeatable.then_some("may be called twice");
     let approve = marks.approve.then_some("needs a person's yes");
@@ -164,9 +175,9 @@ fn marks(shown: &Shown) -> Vec<&'static str> {
 }
 
 /// The rules that changed something, each once.
-pub(crate) fn changed(shown: &Shown) -> Vec<&str> {
+pub(crate) fn changed(shown: &ViewTool) -> Vec<&str> {
     let mut rules: Vec<&str> = Vec::new();
-    for step in shown.trail.iter().filter(|step| step.outcome == Outcome::Changed) {
+    for step in shown.trail.iter().filter(|step| step.outcome == RuleOutcome::Changed) {
         if !rules.contains(&step.rule.as_str()) {
             rules.push(&step.rule);
         }
@@ -190,12 +201,12 @@ fn masked(name: &str, value: &Value) -> String {
     if names_secret(name) || looks_secret(&text) { MASK.to_owned() } else { json::line(value) }
 }
 
-fn example(shown: &Shown, flags: &str) -> Option<String> {
+fn example(shown: &ViewTool, flags: &str) -> Option<String> {
     let arguments = shown.examples().into_iter().next()?;
     Some(arguments::command(shown.name.as_str(), &shown.tool.input, &arguments) + flags)
 }
 
-fn as_json(view: &View, shown: &Shown, flags: &str) -> Value {
+fn as_json(view: &View, shown: &ViewTool, flags: &str) -> Value {
     let tool = &shown.tool;
     let mut value = json::tool(view, shown);
     let argument = |argument: &arguments::Argument<'_>| {

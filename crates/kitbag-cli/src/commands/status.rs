@@ -1,12 +1,12 @@
-//! `kitbag status`: how every server is, after giving each the time it may take.
+//! `kitbag status`: the state of every server, after giving each the time it may take.
 
 use std::time::SystemTime;
 
 use clap::builder::styling::Style;
 use comfy_table::Table;
-use kitbag::connect::{LinkState, Reason};
-use kitbag::text::{rfc3339, visible};
-use kitbag::{Fault, FaultKind, Kitbag, Options, ServerStatus, Severity};
+use kitbag::guard::{self, LingeringDownload};
+use kitbag::{Fault, FaultKind, Kitbag, LinkState, OpenOptions, Reason, ServerStatus, Severity};
+use kitbag_core::text::{one_line, rfc3339, visible};
 use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
@@ -38,7 +38,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
     live::block_on(async {
-        let kit = Kitbag::start(setup, Options::default());
+        let kit = Kitbag::start(setup, OpenOptions::default());
         kit.wait(wait).await;
         let rows = || {
             let mut rows = kit.status();
@@ -57,7 +57,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
                 print(context, &now, how_many);
             }
         }
-        kit.close().await;
+        kit.close_and_exit().await;
         Ok(Exit::Done)
     })
 }
@@ -77,7 +77,8 @@ fn summary(rows: &[ServerStatus]) -> Vec<(LinkState, u32, Option<usize>, usize)>
 
 fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
     if context.global.json {
-        context.print_json(&rows.iter().map(as_json).collect());
+        let lingering = guard::lingering();
+        context.print_json(&rows.iter().map(|row| as_json(row, &lingering)).collect());
         return;
     }
     if rows.is_empty() {
@@ -105,17 +106,34 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
             status
                 .reason()
                 .filter(|_| status.state != LinkState::Ready)
-                .map(|reason| visible(&reason.to_string()))
+                .map(|reason| one_line(&reason.to_string()))
                 .unwrap_or_default()
                 .into(),
         ]);
     }
     let mut text = lines(&table);
+    for (name, hint) in rows.iter().filter_map(hint) {
+        text += &format!("\n {}: {}\n", visible(name), one_line(hint));
+    }
+    let lingering = guard::lingering();
+    for download in rows.iter().filter_map(|row| download_of(&lingering, row)) {
+        text += &format!(
+            "\n {}: the download of an earlier command goes on (pid {}, at most start_linger)\n",
+            visible(&download.server),
+            download.pid
+        );
+    }
     let notes = notes(rows, how_many);
     if 0 < notes.row_count() {
         text += &format!("\n{}", lines(&notes));
     }
     context.print(text);
+}
+
+/// What to do about a server that cannot be used.
+fn hint(row: &ServerStatus) -> Option<(&str, &str)> {
+    let reason = row.status.reason().filter(|_| row.status.state != LinkState::Ready)?;
+    Some((row.name.as_str(), reason.hint.as_deref()?))
 }
 
 /// How many tools can be used, and how many were left out.
@@ -140,9 +158,9 @@ fn notes(rows: &[ServerStatus], how_many: Notes) -> Table {
         let more = told.len().saturating_sub(1);
         let shown = if how_many == Notes::All { told.len() } else { told.len().min(1) };
         for note in &told[..shown] {
-            let mut text = format!("{name}: {}", visible(&note.message));
+            let mut text = format!("{name}: {}", one_line(&note.message));
             if let Some(hint) = &note.hint {
-                text += &format!(" ({})", visible(hint));
+                text += &format!(" ({})", one_line(hint));
             }
             let mut line = vec![cell(style(note), note.severity.as_str())];
             if how_many == Notes::All {
@@ -165,7 +183,12 @@ fn style(note: &Fault) -> Style {
     }
 }
 
-fn as_json(row: &ServerStatus) -> Value {
+/// The download of a server that an earlier command left behind.
+fn download_of<'a>(all: &'a [LingeringDownload], row: &ServerStatus) -> Option<&'a LingeringDownload> {
+    all.iter().find(|download| download.server == row.name)
+}
+
+fn as_json(row: &ServerStatus, lingering: &[LingeringDownload]) -> Value {
     let status = &row.status;
     json!({
         "server": row.name,
@@ -184,6 +207,9 @@ fn as_json(row: &ServerStatus) -> Value {
         "last_good": status.last_good.map(time),
         "noise": status.noise,
         "pid": status.pid,
+        "downloading": status.downloading,
+        "stderr": status.stderr,
+        "lingering_pid": download_of(lingering, row).map(|download| download.pid),
         "keeping": status.keeping,
         "listed": status.listed.map(time),
         "left_out": row.left_out,

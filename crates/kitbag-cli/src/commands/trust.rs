@@ -2,10 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use kitbag::config::layers::{Server, State};
-use kitbag::registry::{Approval, Trust};
-use kitbag::text::{MASK, looks_secret, names_secret, redact_words, visible};
+use kitbag::cli::HeldSettings;
+use kitbag::files::{TrustEntry, TrustStore, project_folders};
 use kitbag::{Secret, Setup};
+use kitbag_core::config::layers::{EntryState, MergedServer};
+use kitbag_core::text::{MASK, looks_secret, names_secret, redact_words, visible};
 use serde_json::{Value, json};
 
 use super::servers::describe_for_review;
@@ -24,11 +25,11 @@ pub(crate) struct Args {
     /// Only what stands in this file
     #[arg(long, value_name = "FILE", requires = "names")]
     from: Option<PathBuf>,
-    /// Approve everything that is held
+    /// Approve everything that is held; with --revoke, take back every approval given in this project
     #[arg(long, conflicts_with = "names")]
     all: bool,
     /// Take approvals back instead
-    #[arg(long, requires = "names", conflicts_with = "all")]
+    #[arg(long)]
     revoke: bool,
     /// List the approvals given so far
     #[arg(long, conflicts_with_all = ["names", "all"])]
@@ -40,10 +41,15 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     if args.list {
         return list(context, &setup);
     }
+    if args.revoke && args.names.is_empty() && !args.all {
+        let failure = Failure::new(Exit::Usage, "nothing to revoke is named");
+        return Err(failure.hint("kitbag trust --revoke <name>, or kitbag trust --revoke --all"));
+    }
     if args.revoke {
         return revoke(context, &setup, &args.names);
     }
-    let held: Vec<&Server> = setup.merged.servers.iter().filter(|row| row.state == State::Held).collect();
+    let held: Vec<&MergedServer> =
+        setup.merged.servers.iter().filter(|row| row.state == EntryState::Held).collect();
     if args.names.is_empty() && !args.all {
         return look(context, &setup, &held);
     }
@@ -51,19 +57,19 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Shows what is held, and asks about each on a terminal.
-fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, Failure> {
+fn look(context: &mut Context, setup: &Setup, held: &[&MergedServer]) -> Result<Exit, Failure> {
     if context.global.json {
         let rows: Vec<Value> = held.iter().map(|row| json::server_for_review(row)).collect();
-        context.print_json(&json!({"held": rows, "settings": setup.held_settings().map(|held| held.approval.file.to_string_lossy())}));
+        context.print_json(&json!({"held": rows, "settings": setup.held_settings().last().map(|held| held.approval.file.to_string_lossy())}));
         return Ok(Exit::Done);
     }
-    if held.is_empty() && setup.held_settings().is_none() {
+    if held.is_empty() && setup.held_settings().next().is_none() {
         context.remark("nothing is held: no file in this folder waits for approval");
         return Ok(Exit::Done);
     }
     let mut approvals = Vec::new();
     let ask = is_interactive() && !context.global.quiet;
-    if let Some(held) = setup.held_settings() {
+    for held in setup.held_settings() {
         context.print(settings(&held.approval.file, &held.text));
         if ask && confirm("Approve these settings?") {
             approvals.push(held.approval.clone());
@@ -82,11 +88,16 @@ fn look(context: &mut Context, setup: &Setup, held: &[&Server]) -> Result<Exit, 
     keep(context, setup, &approvals)
 }
 
-fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) -> Result<Exit, Failure> {
-    let mut approvals: Vec<Approval> = Vec::new();
+fn approve(
+    context: &mut Context,
+    setup: &Setup,
+    held: &[&MergedServer],
+    args: &Args,
+) -> Result<Exit, Failure> {
+    let mut approvals: Vec<TrustEntry> = Vec::new();
     let wanted = |name: &str| args.all || args.names.iter().any(|wanted| wanted == name);
     let from = args.from.as_ref().map(|file| setup.env().cwd().join(file));
-    let meant = |row: &&&Server| {
+    let meant = |row: &&&MergedServer| {
         wanted(&row.name) && from.as_ref().is_none_or(|file| *row.origin.place.file == **file)
     };
     for row in held.iter().filter(meant) {
@@ -102,7 +113,17 @@ fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) 
         context.remark(describe_plainly(row) + env_file(setup, row).trim_end());
         approvals.extend(row.spec.as_ref().map(|spec| setup.approval(spec)));
     }
-    approvals.extend(setup.held_settings().filter(|_| wanted(SETTINGS)).map(|held| held.approval.clone()));
+    let of_file = |held: &&HeldSettings| from.as_ref().is_none_or(|file| held.approval.file == *file);
+    let settings: Vec<&HeldSettings> =
+        setup.held_settings().filter(|_| wanted(SETTINGS)).filter(of_file).collect();
+    if let [one, other, ..] = settings.as_slice()
+        && !args.all
+    {
+        let (one, other) = (one.approval.file.display(), other.approval.file.display());
+        let failure = Failure::new(Exit::NotFound, format!("settings are held in {one} and in {other}"));
+        return Err(failure.hint(format!("kitbag trust {SETTINGS} --from {other}")));
+    }
+    approvals.extend(settings.into_iter().map(|held| held.approval.clone()));
     if let Some(missing) =
         args.names.iter().find(|name| !approvals.iter().any(|approval| approval.server == **name))
     {
@@ -112,9 +133,9 @@ fn approve(context: &mut Context, setup: &Setup, held: &[&Server], args: &Args) 
     keep(context, setup, &approvals)
 }
 
-fn keep(context: &mut Context, setup: &Setup, approvals: &[Approval]) -> Result<Exit, Failure> {
+fn keep(context: &mut Context, setup: &Setup, approvals: &[TrustEntry]) -> Result<Exit, Failure> {
     if !approvals.is_empty() {
-        Trust::approve(&setup.folders, approvals)?;
+        TrustStore::approve(&setup.folders, approvals)?;
     }
     if context.global.json {
         context.print_json(&json!({"approved": approvals.iter().map(as_json).collect::<Vec<_>>()}));
@@ -127,14 +148,14 @@ fn keep(context: &mut Context, setup: &Setup, approvals: &[Approval]) -> Result<
 }
 
 /// What is about to be approved, for the record.
-fn describe_plainly(row: &Server) -> String {
+fn describe_plainly(row: &MergedServer) -> String {
     let values = row.spec.as_deref().into_iter().flat_map(kitbag::ServerSpec::shown_for_review);
     let lines = values.map(|(key, value)| format!("\n  {key} = {value}"));
     format!("{} of {}{}", row.name, row.origin.place, lines.collect::<String>())
 }
 
 /// What a server's file of variables gives to it: part of what is approved.
-fn env_file(setup: &Setup, row: &Server) -> String {
+fn env_file(setup: &Setup, row: &MergedServer) -> String {
     let variables = row.spec.as_ref().map(|spec| setup.env_file(spec, &row.layer)).unwrap_or_default();
     let shown = |(name, value): (String, Secret)| {
         let value = if names_secret(&name) || looks_secret(value.expose()) { MASK } else { value.expose() };
@@ -156,20 +177,23 @@ fn settings(file: &Path, text: &str) -> String {
     shown_text
 }
 
-fn as_json(approval: &Approval) -> Value {
+fn as_json(approval: &TrustEntry) -> Value {
     json!({"file": approval.file.to_string_lossy(), "server": approval.server, "hash": approval.hash})
 }
 
+/// Takes back the approvals of these names, or all of them, given in this project.
 fn revoke(context: &mut Context, setup: &Setup, names: &[String]) -> Result<Exit, Failure> {
-    let here = |approval: &Approval| {
-        names.contains(&approval.server) && approval.file.starts_with(setup.env().cwd())
+    let root = project_folders(setup.env()).into_iter().next().unwrap_or_default();
+    let here = |approval: &TrustEntry| {
+        (names.is_empty() || names.contains(&approval.server)) && approval.file.starts_with(&root)
     };
-    let given: Vec<&Approval> = setup.trust().approvals().iter().filter(|approval| here(approval)).collect();
+    let given: Vec<&TrustEntry> =
+        setup.trust().approvals().iter().filter(|approval| here(approval)).collect();
     if let Some(missing) = names.iter().find(|name| !given.iter().any(|approval| approval.server == **name)) {
         let failure = Failure::new(Exit::NotFound, format!("{missing} was not approved in this folder"));
         return Err(failure.hint("`kitbag trust --list` shows every approval"));
     }
-    Trust::revoke(&setup.folders, here)?;
+    TrustStore::revoke(&setup.folders, here)?;
     if context.global.json {
         context.print_json(&json!({"revoked": given.into_iter().map(as_json).collect::<Vec<_>>()}));
         return Ok(Exit::Done);

@@ -1,11 +1,11 @@
 //! `kitbag why`: how far a tool comes on its way to a model, and what stops it.
 
 use clap::builder::styling::Style;
-use kitbag::catalog::Away;
-use kitbag::config::layers::State;
-use kitbag::shape::{Outcome, Step, View};
-use kitbag::text::visible;
-use kitbag::{Kitbag, ServerName, Setup, UserId};
+use kitbag::{Kitbag, ServerName, Setup, UserId, View};
+use kitbag_core::catalog::Unreachable;
+use kitbag_core::config::layers::EntryState;
+use kitbag_core::shape::{RuleOutcome, RuleStep};
+use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
 use super::call::absent;
@@ -82,7 +82,7 @@ fn once(
 
 fn exit(view: &View, walk: &Walk) -> Exit {
     // As a call would end.
-    let is_meant = |(server, _): &(&ServerName, &Away)| server.as_str() == walk.server;
+    let is_meant = |(server, _): &(&ServerName, &Unreachable)| server.as_str() == walk.server;
     let away = || view.away().find(is_meant).map_or(Exit::Unavailable, |(_, away)| away.kind.into());
     match (&walk.stop, &walk.away) {
         (None, None) => Exit::Done,
@@ -105,7 +105,7 @@ fn renamed(setup: &Setup) -> Vec<(String, ServerName, String)> {
 
 /// Servers that were found and are not used; those that are held, broken or switched off have a state.
 fn unused(setup: &Setup) -> Vec<Unused> {
-    let rows = setup.merged.servers.iter().filter(|row| row.state == State::Found);
+    let rows = setup.merged.servers.iter().filter(|row| row.state == EntryState::Found);
     let unused = |name: &String| Unused {
         name: name.clone(),
         why: "stands in another program's file and is not used",
@@ -167,7 +167,7 @@ fn bounds(walk: &Walk) -> String {
 }
 
 /// Every rule it came by.
-fn steps(trail: &[Step]) -> String {
+fn steps(trail: &[RuleStep]) -> String {
     let mut table = table();
     for step in trail {
         let (word, why) = outcome(&step.outcome);
@@ -176,12 +176,12 @@ fn steps(trail: &[Step]) -> String {
     lines(&table)
 }
 
-fn outcome(outcome: &Outcome) -> (&'static str, &str) {
+fn outcome(outcome: &RuleOutcome) -> (&'static str, &str) {
     match outcome {
-        Outcome::Kept => ("kept", ""),
-        Outcome::Changed => ("changed", ""),
-        Outcome::Dropped(why) => ("dropped", why),
-        Outcome::Failed(why) => ("failed", why),
+        RuleOutcome::Kept => ("kept", ""),
+        RuleOutcome::Changed => ("changed", ""),
+        RuleOutcome::Dropped(why) => ("dropped", why),
+        RuleOutcome::Failed(why) => ("failed", why),
     }
 }
 
@@ -193,7 +193,7 @@ fn as_json(walk: &Walk) -> Value {
         }
         (None, _) => json!({"stage": stage, "ok": null, "rule": null, "message": ""}),
     };
-    let step = |step: &Step| {
+    let step = |step: &RuleStep| {
         let (word, why) = outcome(&step.outcome);
         json!({"rule": step.rule, "outcome": word, "message": why})
     };

@@ -1,7 +1,7 @@
 //! What a server was given in confidence is not printed because it says it: not in results, not while a call runs.
 
-use kitbag::text::Redactor;
 use kitbag::{CallResult, Kitbag, ServerName};
+use kitbag_core::text::Redactor;
 use serde_json::Value;
 
 /// Hides the secrets of every server that takes part in a call; nothing by default.

@@ -3,8 +3,8 @@
 use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
-use kitbag::connect::Note;
-use kitbag::text::visible;
+use kitbag::Notification;
+use kitbag_core::text::visible;
 use serde_json::Value;
 
 use super::Hide;
@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 const BAR: usize = 24;
 
 /// One line on stderr that is written over and over, and gone at the end.
-pub(super) struct Progress {
+pub(super) struct ProgressLine {
     tool: String,
     hide: Hide,
     /// Whether there is a terminal to draw on.
@@ -26,13 +26,13 @@ pub(super) struct Progress {
     last: Option<Instant>,
 }
 
-impl Progress {
+impl ProgressLine {
     pub(super) fn new(context: &Context, tool: &str, hide: &Hide) -> Self {
         let shows = std::io::stderr().is_terminal() && !context.global.quiet && !context.global.json;
         Self { tool: visible(tool), hide: hide.clone(), shows, drawn: 0, last: None }
     }
 
-    pub(super) fn take(&mut self, context: &mut Context, note: &Note) {
+    pub(super) fn take(&mut self, context: &mut Context, note: &Notification) {
         let Ok(params) = serde_json::from_str::<Value>(note.params.get()) else { return };
         let params = self.hide.value(&params);
         match &*note.method {

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use kitbag::ErrorKind;
-use kitbag::execute::{Block, CallResult, READ_RESULT};
-use kitbag::text::visible;
+use kitbag::cli::READ_RESULT;
+use kitbag::{CallResult, ContentBlock, ErrorKind};
+use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
 use super::Hide;
@@ -25,7 +25,7 @@ pub(super) fn show(
     let result = &hide.result(received);
     if context.global.json {
         if folder.is_asked_for {
-            for (mime, bytes) in received.content.iter().filter_map(Block::bytes) {
+            for (mime, bytes) in received.content.iter().filter_map(ContentBlock::bytes) {
                 saving.save(&mime, &hide.bytes(bytes));
             }
         }
@@ -51,7 +51,7 @@ pub(super) fn show(
 }
 
 /// One block as lines.
-fn lines(block: &Block, file: Option<(String, Vec<u8>)>, saving: &mut Saving<'_>) -> String {
+fn lines(block: &ContentBlock, file: Option<(String, Vec<u8>)>, saving: &mut Saving<'_>) -> String {
     let value = block.as_value();
     let word = |value: &Value, key: &str| value[key].as_str().map(visible);
     if let Some(text) = block.as_text() {
@@ -87,23 +87,23 @@ fn lines(block: &Block, file: Option<(String, Vec<u8>)>, saving: &mut Saving<'_>
 
 /// How to get the rest, and what was odd.
 fn say_more(context: &mut Context, result: &CallResult) {
-    if let Some(handle) = &result.meta.handle {
+    if let Some(handle) = &result.info.handle {
         context.remark(format!(
             "read on: kitbag call {READ_RESULT} handle={handle} page=2; all at once: --full"
         ));
     }
-    for coercion in &result.meta.coerced {
+    for coercion in &result.info.coerced {
         let place = if coercion.path.is_empty() { "the arguments" } else { &coercion.path };
         context.aside(&format!("{place}: {} taken for {}", coercion.from, coercion.to));
     }
-    for note in &result.meta.notes {
-        context.aside(&format!("{}: {note}", result.meta.server));
+    for note in &result.info.notes {
+        context.aside(&format!("{}: {note}", result.info.server));
     }
 }
 
 fn as_json(result: &CallResult, saved: &[PathBuf]) -> Value {
-    let meta = &result.meta;
-    let content: Vec<&Value> = result.content.iter().map(Block::as_value).collect();
+    let meta = &result.info;
+    let content: Vec<&Value> = result.content.iter().map(ContentBlock::as_value).collect();
     let coerced: Vec<&String> = meta.coerced.iter().map(|coercion| &coercion.path).collect();
     json!({
         "ok": !result.is_error,

@@ -5,8 +5,8 @@ use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
-use kitbag::execute::CallResult;
-use kitbag::{Fault, FaultKind, Stage};
+use kitbag::{CallResult, Fault, FaultKind};
+use kitbag_core::Stage;
 
 use crate::exit::{Exit, Failure};
 
@@ -91,7 +91,7 @@ impl<'a> Saving<'a> {
 
     /// Writes bytes under the next free name; the path as it is shown.
     fn write(&mut self, kind: &str, bytes: &[u8]) -> io::Result<PathBuf> {
-        let (stem, ending) = (stem(&self.result.meta.tool), ending(kind));
+        let (stem, ending) = (stem(&self.result.info.tool), ending(kind));
         let next = self.next.entry(ending).or_insert(1);
         while *next <= MOST {
             let name = format!("{stem}-{next}.{ending}");
@@ -111,7 +111,7 @@ impl<'a> Saving<'a> {
 
     /// What was not saved, in a line for each reason.
     pub(super) fn faults(&self) -> Vec<Fault> {
-        let meta = &self.result.meta;
+        let meta = &self.result.info;
         let fault = |kind, message: String, hint: &str| {
             let fault = Fault::error(kind, message).hint(hint).of(&meta.server);
             Fault { stage: Stage::Execute, ..fault }
@@ -175,13 +175,14 @@ fn ending(kind: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use kitbag::execute::Meta;
-    use kitbag::{CallResult, ServerName};
+    use kitbag::CallInfo;
+    use kitbag::CallResult;
+    use kitbag::ServerName;
 
     use super::*;
 
     fn result(tool: &str) -> CallResult {
-        let meta = Meta {
+        let meta = CallInfo {
             server: ServerName::parse("x").unwrap(),
             tool: tool.to_owned(),
             transport: None,
@@ -192,7 +193,7 @@ mod tests {
             handle: None,
             notes: Vec::new(),
         };
-        CallResult { content: Vec::new(), structured: None, is_error: false, meta }
+        CallResult { content: Vec::new(), structured: None, is_error: false, meta: None, info: meta }
     }
 
     /// A file that was found taken, or was written, is not tried again: thousands would take the time of millions.

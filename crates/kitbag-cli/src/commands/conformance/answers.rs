@@ -1,17 +1,17 @@
 //! Answers to what a server asks in the middle of a call, as somebody would give them who accepts every default.
 
-use kitbag::connect::{Answer, Ask, Question, Responder};
+use kitbag::{Answer, BoxFuture, Question, QuestionKind, Responder};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-pub(super) struct Defaults;
+pub(super) struct AnswerDefaults;
 
-impl Responder for Defaults {
-    fn answers(&self) -> &[Ask] {
-        &[Ask::Elicitation]
+impl Responder for AnswerDefaults {
+    fn answers(&self) -> &[QuestionKind] {
+        &[QuestionKind::Elicitation]
     }
 
-    fn answer(&self, question: Question) -> Answer<'_> {
+    fn answer(&self, question: Question) -> BoxFuture<'_, Answer> {
         Box::pin(async move {
             let params: Value =
                 serde_json::from_str(question.params.get()).map_err(|error| error.to_string())?;
@@ -28,7 +28,7 @@ fn filled(form: &Value) -> Map<String, Value> {
     let required = form.get("required").and_then(Value::as_array);
     let must = |name: &str| required.is_some_and(|required| required.iter().any(|word| word == name));
     let value = |name: &String, field: &Value| {
-        field.get("default").cloned().or_else(|| must(name).then(|| kitbag::schema::example(field))?)
+        field.get("default").cloned().or_else(|| must(name).then(|| kitbag_core::schema::example(field))?)
     };
     fields.iter().filter_map(|(name, field)| Some((name.clone(), value(name, field)?))).collect()
 }
@@ -51,7 +51,7 @@ mod tests {
         );
         check(
             json!({"properties": {"sure": {"type": "boolean"}, "why": {"type": "string"}}, "required": ["sure"]}),
-            json!({"sure": kitbag::schema::example(&json!({"type": "boolean"}))}),
+            json!({"sure": kitbag_core::schema::example(&json!({"type": "boolean"}))}),
         );
     }
 }

@@ -1,7 +1,6 @@
 //! Which tools a scenario wants called, and with what.
 
-use kitbag::Env;
-use kitbag::shape::{Shown, View};
+use kitbag::{Env, View, ViewTool};
 use serde_json::{Map, Value};
 
 use crate::exit::{Exit, Failure};
@@ -58,7 +57,7 @@ impl Plan {
     }
 }
 
-fn example(shown: &Shown) -> Map<String, Value> {
+fn example(shown: &ViewTool) -> Map<String, Value> {
     match shown.examples().into_iter().next() {
         Some(Value::Object(arguments)) => arguments,
         _ => Map::new(),

@@ -2,11 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use kitbag::config::export::{self, Secrets, Target};
-use kitbag::config::layers::State;
-use kitbag::config::tree::Format;
-use kitbag::registry::export_into;
-use kitbag::{ServerSpec, Setup};
+use kitbag::files::export_into;
+use kitbag::{ServerName, ServerSpec, Setup};
+use kitbag_core::config::export;
+use kitbag_core::config::export::{ExportSecrets, ExportTarget};
+use kitbag_core::config::layers::EntryState;
+use kitbag_core::config::tree::Format;
+use kitbag_core::text::nearest;
 use serde_json::Value;
 
 use super::show;
@@ -16,18 +18,18 @@ use crate::terminal::is_shown;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only these servers; all that are in use otherwise
+    /// Only these servers; all that are in use or disabled otherwise
     #[arg(conflicts_with = "endpoint")]
     names: Vec<String>,
-    /// The program: claude, cursor, qwen, lmstudio or openai
+    /// The program, such as claude, cursor or vscode
     #[arg(long, value_name = "PROGRAM", value_parser = parse_target)]
-    to: Target,
+    to: ExportTarget,
     /// Export Kitbag's own endpoint at this address instead of the servers
     #[arg(long, value_name = "URL", value_parser = parse_url)]
     endpoint: Option<String>,
     /// The name of the endpoint's entry
-    #[arg(long, value_name = "NAME", default_value = "kitbag", requires = "endpoint")]
-    name: String,
+    #[arg(long, value_name = "NAME", default_value = "kitbag", requires = "endpoint", value_parser = parse_name)]
+    name: ServerName,
     /// Write into this JSON file (a backup is kept) instead of printing
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
@@ -43,25 +45,39 @@ fn parse_url(text: &str) -> Result<String, String> {
     is_url.then(|| text.to_owned()).ok_or_else(|| "write it with http:// or https://".to_owned())
 }
 
-fn parse_target(word: &str) -> Result<Target, String> {
-    let words: Vec<&str> = Target::ALL.iter().map(|target| target.as_str()).collect();
-    Target::parse(word).ok_or_else(|| format!("one of {}", words.join(", ")))
+fn parse_name(text: &str) -> Result<ServerName, String> {
+    ServerName::parse(text).map_err(|error| error.to_string())
+}
+
+fn parse_target(word: &str) -> Result<ExportTarget, String> {
+    let ids: Vec<&str> = ExportTarget::all().map(|target| target.dialect().id).collect();
+    ExportTarget::by_word(word).ok_or_else(|| {
+        let near = nearest(word, ids.iter().copied()).map(|near| format!("did you mean {near}? "));
+        format!("{}programs: {}", near.unwrap_or_default(), ids.join(", "))
+    })
 }
 
 pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let value = |secrets: Secrets, specs: &[&ServerSpec]| match &args.endpoint {
+    let setup = context.setup()?;
+    let specs = specs(&setup, &args.names)?;
+    let exported = |secrets: ExportSecrets| match &args.endpoint {
         Some(url) => export::endpoint(args.to, &args.name, url),
         None => export::servers(args.to, specs.iter().copied(), secrets),
     };
-    let setup = context.setup()?;
-    let specs = specs(&setup, &args.names)?;
-    let is_json = args.write.as_deref().is_none_or(|file| Format::of(file) == Format::Json);
-    if let Some(file) = args.write.as_deref().filter(|_| is_json) {
-        return write_into(context, &setup, args.to, file, &value(Secrets::Written, &specs));
+    let whole = exported(ExportSecrets::Written);
+    let is_asked = args.endpoint.is_some() || !args.names.is_empty();
+    if whole.entries.is_empty() && is_asked {
+        return Err(Failure::new(Exit::Config, whole.remarks.join("; ")));
     }
-    let secrets = if args.show_secrets { Secrets::Written } else { Secrets::Masked };
-    let shown = value(secrets, &specs);
-    if !args.show_secrets && shown != value(Secrets::Written, &specs) {
+    for remark in &whole.remarks {
+        context.remark(format!("note: {remark}"));
+    }
+    let is_json = |file: &&Path| Format::of(file) == Format::Json && args.to.format() == Format::Json;
+    if let Some(file) = args.write.as_deref().filter(is_json) {
+        return write_into(context, &setup, args.to, file, &whole.entries);
+    }
+    let shown = if args.show_secrets { whole.clone() } else { exported(ExportSecrets::Masked) };
+    if shown.entries != whole.entries {
         // A file with *** in place of a key looks usable and is not.
         if !is_shown() {
             let message = "values that may be secrets stand in it, and *** would be written in their place";
@@ -72,7 +88,11 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             "values that may be secrets are shown as ***; --show-secrets prints them, --write writes them",
         );
     }
-    context.print_json(&shown);
+    if args.to.format() == Format::Json || context.global.json {
+        context.print_json(&shown.document(args.to));
+    } else {
+        context.print(shown.text(args.to));
+    }
     match &args.write {
         Some(file) => {
             let message = format!("{} is not JSON and was left as it is", file.display());
@@ -84,7 +104,9 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 
 fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, Failure> {
     if names.is_empty() {
-        return Ok(setup.used().collect());
+        let is_meant = |state: EntryState| matches!(state, EntryState::Used | EntryState::Disabled);
+        let rows = setup.merged.servers.iter().filter(|row| is_meant(row.state));
+        return Ok(rows.filter_map(|row| row.spec.as_deref()).collect());
     }
     let spec = |name: &String| {
         let row = show::find(setup, &server_name(name)?)?;
@@ -92,7 +114,7 @@ fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, 
             Failure::new(exit, format!("{name} is {} and cannot be exported", row.state.as_str()))
         };
         match row.spec.as_deref() {
-            Some(_) if row.state == State::Held => {
+            Some(_) if row.state == EntryState::Held => {
                 Err(refused(Exit::Held).hint(format!("kitbag trust {name}")))
             }
             Some(spec) => Ok(spec),
@@ -106,11 +128,11 @@ fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, 
 fn write_into(
     context: &mut Context,
     setup: &Setup,
-    target: Target,
+    target: ExportTarget,
     file: &Path,
-    value: &Value,
+    entries: &[(String, Value)],
 ) -> Result<Exit, Failure> {
-    let copy = export_into(&setup.folders, target, file, &export::entries(target, value))?;
+    let copy = export_into(&setup.folders, target, file, entries)?;
     if context.global.json {
         let copy = copy.as_ref().map(|copy| copy.to_string_lossy());
         context.print_json(

@@ -1,15 +1,19 @@
 //! `kitbag servers import`: servers of other programs, copied into Kitbag's own file.
 
-use kitbag::config::layers::{Server, State};
-use kitbag::registry::{Registry, RegistryError};
-use kitbag::text::visible;
-use kitbag::{ServerSpec, Setup};
+use kitbag::files::Registry;
+use kitbag::{ServerName, ServerSpec, Setup};
+use kitbag_core::config::layers::{EntryState, Layer, MergedServer};
+use kitbag_core::text::visible;
 
 use super::{all_done, registry};
 use crate::commands::overview::{short, target};
-use crate::context::Context;
+use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{confirm, is_interactive, lines, table};
+
+mod choose;
+
+use choose::Chosen;
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -18,22 +22,39 @@ pub(crate) struct Args {
     /// Every server found
     #[arg(long, conflicts_with = "names")]
     all: bool,
-    /// Only from this program's files
-    #[arg(long, value_name = "PROGRAM")]
-    from: Option<String>,
+    /// Only from these programs' files, such as claude or Cursor
+    #[arg(long, value_name = "PROGRAM", value_delimiter = ',')]
+    from: Vec<String>,
+    /// Import a server under another name; can be repeated
+    #[arg(long, value_name = "OLD=NEW", value_parser = parse_rename)]
+    rename: Vec<(String, String)>,
+}
+
+fn parse_rename(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((old, new)) if !old.is_empty() && !new.is_empty() => Ok((old.to_owned(), new.to_owned())),
+        _ => Err("write the name it has and the name it gets: OLD=NEW".to_owned()),
+    }
 }
 
 pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
-    if let Some(host) = &args.from {
-        kitbag::setup::check_hosts(std::slice::from_ref(host))?;
-    }
-    let from = |row: &&Server| args.from.as_deref().is_none_or(|host| row.origin.dialect == host);
-    let named = |row: &&Server| args.names.is_empty() || args.names.contains(&row.name);
-    let rows: Vec<&Server> = found(&setup).into_iter().filter(from).filter(named).collect();
-    if let Some(missing) = args.names.iter().find(|name| !rows.iter().any(|row| row.name == **name)) {
-        let failure = Failure::new(Exit::NotFound, format!("no found server is called {missing}"));
-        return Err(failure.hint("`kitbag servers list` shows what was found"));
+    let hosts = kitbag::cli::known_hosts(&args.from)?;
+    let from = |row: &&MergedServer| {
+        let origins = || std::iter::once(&row.origin).chain(&row.also);
+        hosts.is_empty() || hosts.contains("all") || origins().any(|origin| hosts.contains(origin.dialect))
+    };
+    // Naming a server for another name is naming it.
+    let renamed = args.rename.iter().map(|(old, _)| old);
+    let names: Vec<&String> = args.names.iter().chain(renamed.filter(|_| !args.all)).collect();
+    let named = |row: &&MergedServer| names.is_empty() || names.contains(&&row.name);
+    let rows: Vec<&MergedServer> = found(&setup).into_iter().filter(from).filter(named).collect();
+    let asked = names.iter().copied().chain(args.rename.iter().map(|(old, _)| old));
+    for name in asked {
+        if !rows.iter().any(|row| row.name == *name) {
+            let failure = Failure::new(Exit::NotFound, format!("no found server is called {name}"));
+            return Err(failure.hint("`kitbag servers list` shows what was found"));
+        }
     }
     if rows.is_empty() {
         context.remark("nothing to import: no servers were found in other programs' files");
@@ -42,7 +63,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         }
         return Ok(Exit::Done);
     }
-    if args.names.is_empty() && !args.all {
+    if names.is_empty() && !args.all {
         preview(context, &setup, &rows);
         if !is_interactive() {
             let failure = Failure::new(Exit::Usage, "nothing was imported");
@@ -52,7 +73,19 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             return Ok(Exit::Done);
         }
     }
-    take(context, &registry(context, &setup)?, &rows)
+    let user = context.user()?;
+    let ours = |layer: &Layer| match (&user, layer) {
+        (None, Layer::Shared) => true,
+        (Some(user), Layer::User(owner)) => user == owner,
+        _ => false,
+    };
+    let renames: Vec<(&str, ServerName)> = args
+        .rename
+        .iter()
+        .map(|(old, new)| Ok((old.as_str(), server_name(new)?)))
+        .collect::<Result<_, Failure>>()?;
+    let chosen = choose::choose(&rows, &own_specs(&setup, ours), &renames)?;
+    take(context, &registry(context, &setup)?, chosen)
 }
 
 /// The offer a first run makes.
@@ -64,14 +97,22 @@ pub(crate) fn offer(context: &mut Context, setup: &Setup) -> Result<Exit, Failur
     {
         return Ok(Exit::Done);
     }
-    take(context, &Registry::shared(&setup.folders), &rows)
+    let own = own_specs(setup, |layer| *layer == Layer::Shared);
+    let chosen = choose::choose(&rows, &own, &[])?;
+    take(context, &Registry::shared(&setup.folders), chosen)
 }
 
-fn found(setup: &Setup) -> Vec<&Server> {
-    setup.merged.servers.iter().filter(|row| row.state == State::Found).collect()
+fn found(setup: &Setup) -> Vec<&MergedServer> {
+    setup.merged.servers.iter().filter(|row| row.state == EntryState::Found).collect()
 }
 
-fn preview(context: &mut Context, setup: &Setup, rows: &[&Server]) {
+/// The names that are taken in the file written to, with what they stand for unless that is broken.
+fn own_specs(setup: &Setup, is_ours: impl Fn(&Layer) -> bool) -> Vec<(&str, Option<&ServerSpec>)> {
+    let ours = setup.merged.servers.iter().filter(|row| is_ours(&row.layer));
+    ours.map(|row| (row.name.as_str(), row.spec.as_deref())).collect()
+}
+
+fn preview(context: &mut Context, setup: &Setup, rows: &[&MergedServer]) {
     let mut table = table();
     for row in rows {
         table.add_row([visible(&row.name), target(row), short(setup, &row.origin.place.file)]);
@@ -79,21 +120,17 @@ fn preview(context: &mut Context, setup: &Setup, rows: &[&Server]) {
     context.remark(lines(&table).trim_end());
 }
 
-/// Copies the servers; two programs may use one name for different things, then the first one stays.
-fn take(context: &mut Context, registry: &Registry, rows: &[&Server]) -> Result<Exit, Failure> {
-    let mut exit = Exit::Done;
-    let mut taken = Vec::new();
-    let specs: Vec<&ServerSpec> = rows.iter().filter_map(|row| row.spec.as_deref()).collect();
-    for spec in specs {
-        match registry.add(spec) {
-            Ok(file) => taken.push((&spec.name, file)),
-            Err(error @ RegistryError::Duplicate { .. }) => {
-                context.remark(format!("left out {} of {}: {error}", spec.name, spec.origin.place));
-                exit = Exit::Config;
-            }
-            Err(error) => return Err(error.into()),
+/// Copies the servers, all or none.
+fn take(context: &mut Context, registry: &Registry, chosen: Vec<Chosen<'_>>) -> Result<Exit, Failure> {
+    let mut specs = Vec::new();
+    for Chosen { row, spec, remark } in chosen {
+        if let Some(remark) = remark {
+            context.remark(format!("{} of {} {remark}", row.name, row.origin.place));
         }
+        specs.extend(spec);
     }
+    let files = registry.add_all(&specs)?;
+    let taken: Vec<_> = specs.iter().map(|spec| &spec.name).zip(files).collect();
     all_done(context, "imported", &taken);
-    Ok(exit)
+    Ok(Exit::Done)
 }

@@ -2,8 +2,8 @@
 
 use comfy_table::Cell;
 use kitbag::Severity;
-use kitbag::config::layers::State;
-use kitbag::text::visible;
+use kitbag_core::config::layers::EntryState;
+use kitbag_core::text::{one_line, visible};
 use serde_json::Value;
 
 use crate::commands::overview::{short, target};
@@ -29,8 +29,8 @@ pub(super) fn run(context: &mut Context) -> Result<Exit, Failure> {
             let place = place.trim_end_matches(":0").to_owned();
             let worst = row.faults.iter().max_by_key(|fault| fault.severity);
             let what = match row.state {
-                State::Broken | State::Foreign => {
-                    worst.map(|fault| visible(&fault.message)).unwrap_or_default()
+                EntryState::Broken | EntryState::Foreign => {
+                    worst.map(|fault| one_line(&fault.message)).unwrap_or_default()
                 }
                 _ => target(row),
             };
@@ -61,11 +61,11 @@ pub(super) fn run(context: &mut Context) -> Result<Exit, Failure> {
     Ok(if nothing && broken { Exit::Config } else { Exit::Done })
 }
 
-fn state(state: State) -> Cell {
+fn state(state: EntryState) -> Cell {
     let style = match state {
-        State::Used => GOOD,
-        State::Broken => BAD,
-        State::Held => ODD,
+        EntryState::Used => GOOD,
+        EntryState::Broken => BAD,
+        EntryState::Held => ODD,
         _ => DIM,
     };
     cell(style, state.as_str())

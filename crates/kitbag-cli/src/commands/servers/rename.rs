@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use kitbag::config::settings::Settings;
+use kitbag_core::config::settings::Settings;
 
 use super::{done, registry};
 use crate::context::{Context, server_name};

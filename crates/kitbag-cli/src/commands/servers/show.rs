@@ -1,9 +1,9 @@
 //! `kitbag servers show`.
 
-use kitbag::config::layers::Server;
-use kitbag::model::{Clock, Clocks};
-use kitbag::text::{nearest, visible};
 use kitbag::{ServerName, ServerSpec, Setup};
+use kitbag_core::config::layers::MergedServer;
+use kitbag_core::model::{Timeout, Timeouts};
+use kitbag_core::text::{nearest, visible};
 use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
@@ -37,19 +37,19 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// How long the server may take for each thing, and which key says so.
-fn clocks(setup: &Setup, row: &Server) -> String {
+fn clocks(setup: &Setup, row: &MergedServer) -> String {
     let Some(spec) = &row.spec else { return String::new() };
-    let all = Clocks::of(spec, &setup.limits);
+    let all = Timeouts::of(spec, &setup.limits);
     format!(
         "  clocks = connect {}, list {}, call {}, silence {}\n",
         all.connect, all.list, all.total, all.idle
     )
 }
 
-fn clocks_json(setup: &Setup, row: &Server) -> Value {
+fn clocks_json(setup: &Setup, row: &MergedServer) -> Value {
     let Some(spec) = &row.spec else { return Value::Null };
-    let all = Clocks::of(spec, &setup.limits);
-    let clock = |clock: Clock| json!({"time_ms": clock.time.as_millis() as u64, "set_by": clock.set_by});
+    let all = Timeouts::of(spec, &setup.limits);
+    let clock = |clock: Timeout| json!({"time_ms": clock.time.as_millis() as u64, "set_by": clock.set_by});
     json!({
         "connect": clock(all.connect), "list": clock(all.list),
         "idle": clock(all.idle), "total": clock(all.total),
@@ -57,7 +57,7 @@ fn clocks_json(setup: &Setup, row: &Server) -> Value {
 }
 
 /// The row that counts for a name.
-pub(crate) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server, Failure> {
+pub(crate) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a MergedServer, Failure> {
     setup.merged.get(name).ok_or_else(|| {
         let near = nearest(name.as_str(), setup.merged.servers.iter().map(|row| row.name.as_str()));
         let failure = Failure::new(Exit::NotFound, format!("no server is called {name}"));
@@ -71,16 +71,16 @@ pub(crate) fn find<'a>(setup: &'a Setup, name: &ServerName) -> Result<&'a Server
 }
 
 /// A server's values, each with the place it stands in.
-pub(crate) fn describe(row: &Server) -> String {
+pub(crate) fn describe(row: &MergedServer) -> String {
     describe_values(row, row.spec.as_deref().into_iter().flat_map(ServerSpec::shown))
 }
 
 /// The same for somebody who decides whether it may run.
-pub(crate) fn describe_for_review(row: &Server) -> String {
+pub(crate) fn describe_for_review(row: &MergedServer) -> String {
     describe_values(row, row.spec.as_deref().into_iter().flat_map(ServerSpec::shown_for_review))
 }
 
-fn describe_values(row: &Server, values: impl Iterator<Item = (String, Value)>) -> String {
+fn describe_values(row: &MergedServer, values: impl Iterator<Item = (String, Value)>) -> String {
     let mut text = format!(
         "{} ({}, {})\n",
         styled(TITLE, visible(&row.name)),

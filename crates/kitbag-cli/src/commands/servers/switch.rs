@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use kitbag::config::layers::State;
-use kitbag::config::settings::Settings;
+use kitbag_core::config::layers::EntryState;
+use kitbag_core::config::settings::Settings;
 
 use super::{done, registry};
 use crate::context::{Context, server_name};
@@ -31,10 +31,12 @@ pub(super) fn run(context: &mut Context, args: &Args, enabled: bool) -> Result<E
     let file = registry(context, &setup)?.switch(&name, enabled, &setup.merged)?;
     done(context, if enabled { "enabled" } else { "disabled" }, &name, &file);
     match setup.merged.get(&name).map(|row| row.state) {
-        Some(State::Found) => context.remark(format!(
+        Some(EntryState::Found) => context.remark(format!(
             "note: it is another program's and not used yet; `kitbag servers import {name}` takes it over"
         )),
-        Some(State::Held) => context.remark(format!("note: it is held; `kitbag trust {name}` approves it")),
+        Some(EntryState::Held) => {
+            context.remark(format!("note: it is held; `kitbag trust {name}` approves it"))
+        }
         _ => {}
     }
     Ok(Exit::Done)

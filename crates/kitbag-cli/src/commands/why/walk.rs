@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
-use kitbag::catalog::{Rejected, Tool};
-use kitbag::connect::LinkState;
-use kitbag::kit::speaks_of;
-use kitbag::model::Clocks;
-use kitbag::names::Form;
-use kitbag::names::lookup::{Found, Lookup, Row};
-use kitbag::shape::{Outcome, Shown, Step, View};
-use kitbag::text::visible;
-use kitbag::{Kitbag, ServerName, ServerStatus};
+use kitbag::cli::speaks_of;
+use kitbag::{Kitbag, LinkState, ServerName, ServerStatus, Tool, View, ViewTool};
+use kitbag_core::catalog::Rejected;
+use kitbag_core::model::Timeouts;
+use kitbag_core::names::NameForm;
+use kitbag_core::names::lookup::{NameIndex, NameMatch, NameRow};
+use kitbag_core::shape::{RuleOutcome, RuleStep};
+use kitbag_core::text::visible;
 
 use super::super::show::changed;
 
@@ -29,9 +28,9 @@ pub(super) struct Walk {
     pub(super) stop: Option<Stop>,
     /// Why it cannot be called just now, though nothing is against it.
     pub(super) away: Option<String>,
-    pub(super) trail: Vec<Step>,
+    pub(super) trail: Vec<RuleStep>,
     /// How long a call of it may take.
-    pub(super) clocks: Option<Clocks>,
+    pub(super) clocks: Option<Timeouts>,
 }
 
 /// Where it ends, and why.
@@ -106,7 +105,7 @@ pub(super) enum Way {
 impl Search<'_> {
     pub(super) fn find(&self, name: &str) -> Way {
         let tools: Vec<&Tool> = self.view.snapshot().tools().map(AsRef::as_ref).collect();
-        let shown: HashMap<(&ServerName, &str), &Shown> = self
+        let shown: HashMap<(&ServerName, &str), &ViewTool> = self
             .view
             .tools()
             .iter()
@@ -115,27 +114,27 @@ impl Search<'_> {
             .collect();
         let of = |tool: &Tool| shown.get(&(&tool.server, tool.name.as_str())).copied();
         let names = self.view.snapshot().names();
-        let (full, short) = (names.table(Form::Full), names.table(Form::Short));
-        let rows: Vec<(&Tool, Row)> = tools
+        let (full, short) = (names.table(NameForm::Full), names.table(NameForm::Short));
+        let rows: Vec<(&Tool, NameRow)> = tools
             .into_iter()
             .filter_map(|tool| {
                 let full = full.name(&tool.server, &tool.name)?.clone();
                 let shown = of(tool).map_or(&full, |shown| &shown.name).clone();
                 let short = short.name(&tool.server, &tool.name).unwrap_or(&shown).clone();
                 let (server, own) = (tool.server.clone(), tool.name.clone());
-                Some((tool, Row { shown, full, short, server, tool: own }))
+                Some((tool, NameRow { shown, full, short, server, tool: own }))
             })
             .collect();
-        let lookup = Lookup::new(rows.iter().map(|(_, row)| row.clone()));
+        let lookup = NameIndex::new(rows.iter().map(|(_, row)| row.clone()));
         let near = match lookup.find(name) {
-            Found::One(at) => return Way::To(vec![self.walk(rows[at].0, of(rows[at].0))]),
-            Found::Ambiguous(all) => {
+            NameMatch::One(at) => return Way::To(vec![self.walk(rows[at].0, of(rows[at].0))]),
+            NameMatch::Ambiguous(all) => {
                 let mut walks: Vec<Walk> =
                     all.iter().map(|at| self.walk(rows[*at].0, of(rows[*at].0))).collect();
                 walks.sort_by_key(|walk| walk.stop.is_some());
                 return Way::To(walks);
             }
-            Found::None { near } => near,
+            NameMatch::None { near } => near,
         };
         if let Some((_, server, tool)) = self.renamed.iter().find(|(wish, ..)| wish == name)
             && let Some(tool) = self.view.snapshot().tool(server, tool)
@@ -149,11 +148,11 @@ impl Search<'_> {
         Way::Nowhere(near.iter().map(|at| rows[*at].1.shown.to_string()).collect())
     }
 
-    fn walk(&self, tool: &Tool, shown: Option<&Shown>) -> Walk {
+    fn walk(&self, tool: &Tool, shown: Option<&ViewTool>) -> Walk {
         let snapshot = self.view.snapshot();
-        let away = snapshot.away(&tool.server).map(|away| format!("{} is {}", tool.server, away.why));
+        let away = snapshot.away(&tool.server).map(|away| format!("{}: {}", tool.server, away.why));
         let how = if away.is_some() { "listed it when it was last here" } else { "lists it" };
-        let full = snapshot.names().table(Form::Full).name(&tool.server, &tool.name);
+        let full = snapshot.names().table(NameForm::Full).name(&tool.server, &tool.name);
         let mut walk = Walk {
             tool: Some(tool.name.to_string()),
             full: full.map(ToString::to_string),
@@ -164,7 +163,7 @@ impl Search<'_> {
         match shown {
             Some(shown) => self.kept(walk, shown),
             None => {
-                let same = |out: &&kitbag::shape::LeftOut| {
+                let same = |out: &&kitbag_core::shape::HiddenTool| {
                     out.server == tool.server && out.tool == tool.name.as_str()
                 };
                 walk.trail =
@@ -175,7 +174,7 @@ impl Search<'_> {
     }
 
     /// One that is in the view.
-    fn kept(&self, mut walk: Walk, shown: &Shown) -> Walk {
+    fn kept(&self, mut walk: Walk, shown: &ViewTool) -> Walk {
         let rules = changed(shown);
         walk.passed.push(if rules.is_empty() {
             "unchanged".to_owned()
@@ -210,9 +209,9 @@ impl Search<'_> {
             return walk.stopped(None, "it has no name that could be shown", None);
         };
         let why = match last.outcome {
-            Outcome::Dropped(why) => why,
-            Outcome::Failed(why) => format!("failed: {why}"),
-            Outcome::Kept | Outcome::Changed => "it has no name that could be shown".to_owned(),
+            RuleOutcome::Dropped(why) => why,
+            RuleOutcome::Failed(why) => format!("failed: {why}"),
+            RuleOutcome::Kept | RuleOutcome::Changed => "it has no name that could be shown".to_owned(),
         };
         let rule = last.rule.as_str();
         let section = format!("[servers.{}]", toml_key(&server));
