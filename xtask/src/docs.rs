@@ -33,6 +33,9 @@ const PAGES: &[Page] = &[
     },
 ];
 
+/// The folder with a page for each error code.
+const ERRORS: &str = "docs/errors";
+
 /// A generated file, or a section of one, and the `kitbag` command that prints it.
 struct Page {
     file: &'static str,
@@ -56,16 +59,39 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
         _ => bail!(Usage("usage: cargo xtask docs [--check]".into())),
     };
     for page in PAGES {
-        let mut kitbag = shell::cargo(&["run", "--quiet", "--package", "kitbag-cli", "--"]);
-        let text = shell::read(kitbag.args(page.command))?;
-        if text.trim().is_empty() {
-            bail!("`kitbag {}` printed nothing for {}", page.command.join(" "), page.file);
-        }
+        let text = printed(page.command)?;
         let file = shell::root().join(page.file);
         let text = page.form.page(&file, text).with_context(|| page.file)?;
         act(&file, &text).with_context(|| page.file)?;
     }
+    let pages = errors::pages(&printed(&["errors", "--json"])?)?;
+    for (name, text) in &pages {
+        let file = Path::new(ERRORS).join(name);
+        act(&shell::root().join(&file), text).with_context(|| file.display().to_string())?;
+    }
+    only(&shell::root().join(ERRORS), &pages)?;
     if words.is_empty() { write_hostile() } else { Ok(()) }
+}
+
+/// What a `kitbag` command prints.
+fn printed(command: &[&str]) -> anyhow::Result<String> {
+    let mut kitbag = shell::cargo(&["run", "--quiet", "--package", "kitbag-cli", "--"]);
+    let text = shell::read(kitbag.args(command))?;
+    if text.trim().is_empty() {
+        bail!("`kitbag {}` printed nothing", command.join(" "));
+    }
+    Ok(text)
+}
+
+/// Refuses files that belong to no page: the code of a page that is left over does not exist any more.
+fn only(folder: &Path, pages: &[(String, String)]) -> anyhow::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let file = entry?.file_name();
+        if !pages.iter().any(|(name, _)| file == name.as_str()) {
+            bail!("{ERRORS}/{} is the page of no code: remove it", file.display());
+        }
+    }
+    Ok(())
 }
 
 /// `docs/hostile.md` is what happens with every fault of the fake server. The test that compares it also writes it, so

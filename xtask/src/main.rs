@@ -3,10 +3,13 @@
 
 use std::process::ExitCode;
 
+mod api;
 mod bench;
 mod conformance;
 mod docs;
+mod examples;
 mod files;
+mod lean;
 mod needs;
 mod shell;
 mod soak;
@@ -17,7 +20,7 @@ mod tidy;
 const COMMANDS: &[Command] = &[
     Command {
         name: "tidy",
-        about: "check file sizes, stage order, module docs and docs/checks.md",
+        about: "check file sizes, stage order, module docs, docs/checks.md and that no test sleeps",
         run: tidy::run,
     },
     Command {
@@ -25,12 +28,27 @@ const COMMANDS: &[Command] = &[
         about: "install what the tests need, then run all of them [nextest args…]",
         run: test::run,
     },
+    Command {
+        name: "examples",
+        about: "run the library's examples against real servers",
+        run: examples::run,
+    },
     Command { name: "bench", about: "run one benchmark: bench <name> [args…]", run: bench::run },
     Command { name: "soak", about: "run for long; --short as every change must pass", run: soak::run },
     Command {
         name: "conformance",
         about: "run the protocol's own test suite against the client",
         run: conformance::run,
+    },
+    Command {
+        name: "api",
+        about: "count the library's public names and write docs/api.md; --check compares instead",
+        run: api::run,
+    },
+    Command {
+        name: "lean",
+        about: "count what the library brings, and run a program with the smallest set of features",
+        run: lean::run,
     },
     Command { name: "docs", about: "write the generated docs; --check compares instead", run: docs::run },
 ];

@@ -22,25 +22,22 @@ const NEEDS: &[Need] = &[
         check: || shell::succeeds(shell::at_root("git").arg("--version")),
         install: || debian::install("git"),
     },
-    Need {
-        what: "Python's venv",
-        check: || shell::succeeds(shell::at_root("python3").args(["-c", "import venv, ensurepip"])),
-        install: || debian::install("python3-venv"),
-    },
+    VENV,
     Need {
         what: "the MCP servers of testdata/servers/npm",
         check: || locked::NPM.is_there(),
         install: || locked::NPM.install(),
     },
-    Need {
-        what: "the MCP servers of testdata/servers/py-new.txt",
-        check: || locked::PY_NEW.is_there(),
-        install: || locked::PY_NEW.install(),
-    },
+    PYTHON_SERVERS,
     Need {
         what: "the MCP servers of testdata/servers/py-old.txt",
         check: || locked::PY_OLD.is_there(),
         install: || locked::PY_OLD.install(),
+    },
+    Need {
+        what: "the MCP servers of testdata/servers/py-published.txt",
+        check: || locked::PY_PUBLISHED.is_there(),
+        install: || locked::PY_PUBLISHED.install(),
     },
     Need {
         what: "the providers' SDKs of testdata/sdk/requirements.txt",
@@ -48,6 +45,18 @@ const NEEDS: &[Need] = &[
         install: || locked::PY_SDK.install(),
     },
 ];
+
+const VENV: Need = Need {
+    what: "Python's venv",
+    check: || shell::succeeds(shell::at_root("python3").args(["-c", "import venv, ensurepip"])),
+    install: || debian::install("python3-venv"),
+};
+
+const PYTHON_SERVERS: Need = Need {
+    what: "the MCP servers of testdata/servers/py-new.txt",
+    check: || locked::PY_NEW.is_there(),
+    install: || locked::PY_NEW.install(),
+};
 
 /// Only `cargo xtask conformance` needs it.
 const CONFORMANCE: Need = Need {
@@ -69,6 +78,13 @@ struct Need {
 /// Installs what is missing. A need that cannot be met is an error: its tests must not be skipped unseen.
 pub(crate) fn meet_all() -> anyhow::Result<()> {
     NEEDS.iter().try_for_each(Need::meet)
+}
+
+/// The folder of published servers in Python, installed if it was missing.
+pub(crate) fn python_servers() -> anyhow::Result<PathBuf> {
+    VENV.meet()?;
+    PYTHON_SERVERS.meet()?;
+    locked::PY_NEW.folder()
 }
 
 /// The folder of the conformance suite, installed if it was missing.

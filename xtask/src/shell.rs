@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
 
@@ -51,6 +52,25 @@ pub(crate) fn run(command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The same for what must end by itself: killed when it takes longer.
+pub(crate) fn run_within(command: &mut Command, most: Duration) -> anyhow::Result<()> {
+    let shown = shown(command);
+    eprintln!("+ {shown}");
+    let mut child = command.spawn().with_context(|| format!("cannot start `{shown}`"))?;
+    let end = Instant::now() + most;
+    loop {
+        match child.try_wait().with_context(|| format!("cannot wait for `{shown}`"))? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => bail!("`{shown}` failed ({status})"),
+            None if end <= Instant::now() => break,
+            None => std::thread::sleep(Duration::from_millis(20)),
+        }
+    }
+    let _ = child.kill();
+    let _ = child.wait();
+    bail!("`{shown}` did not end within {most:?}");
+}
+
 /// Runs with errors shown and gives back what it printed.
 pub(crate) fn read(command: &mut Command) -> anyhow::Result<String> {
     let shown = shown(command);
@@ -73,3 +93,6 @@ fn shown(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,15 +10,20 @@ use crate::files::{self, File};
 use crate::{Usage, shell};
 
 mod check_rows;
+mod dialects;
 mod forbidden;
 mod machine;
 mod mask;
 mod module_docs;
 mod paths;
+mod pins;
 mod rust;
 mod settings_rows;
 mod size;
 mod stages;
+mod type_names;
+mod waits;
+mod words;
 
 use rust::RustFile;
 
@@ -28,9 +33,14 @@ const CHECKS: &[fn(&House) -> Vec<Finding>] = &[
     module_docs::check,
     stages::check,
     forbidden::check,
+    dialects::check,
+    pins::check,
+    type_names::check,
+    words::check,
     machine::check,
     check_rows::check,
     settings_rows::check,
+    waits::check,
 ];
 
 /// Everything the checks look at, read once.
@@ -65,7 +75,7 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     }
     match findings.iter().filter(|finding| finding.weight == Weight::Fail).count() {
         0 => Ok(()),
-        count => bail!("{count} to mend"),
+        count => bail!("{count} to fix"),
     }
 }
 

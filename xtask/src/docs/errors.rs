@@ -53,6 +53,35 @@ pub(super) fn exit_codes(printed: &str) -> anyhow::Result<String> {
     Ok(lines.join("\n") + "\n")
 }
 
+/// The name and text of every file of `docs/errors`: the index, and one page for each code.
+pub(super) fn pages(printed: &str) -> anyhow::Result<Vec<(String, String)>> {
+    let mut index = "# Error codes\n\nEvery error and warning shows its code, as in `error[missing_program]: …`, and with \
+                     `--json` under `code`.\n`kitbag errors <code>` prints the same in the terminal.\n\n\
+                     | code | meaning |\n|---|---|\n"
+        .to_owned();
+    let mut rows = rows(printed, "codes")?;
+    rows.sort_by_key(|row| row["code"].to_string());
+    let mut pages = Vec::new();
+    for row in &rows {
+        let word = |key: &str| row[key].as_str().with_context(|| format!("no {key} in {row}"));
+        let code = word("code")?;
+        let meanings = row["meanings"].as_array().into_iter().flatten();
+        let meanings: Vec<&str> = meanings.filter_map(|meaning| meaning["meaning"].as_str()).collect();
+        let first = meanings.first().with_context(|| format!("no meaning in {row}"))?;
+        index.push_str(&format!("| [`{code}`]({code}.md) | {first} |\n"));
+        let page = format!(
+            "# `{code}`\n\n{}\n\n## Cause\n\n{}\n\n## Fix\n\n{}\n\n## Example\n\n```text\n{}\n```\n\n[All codes](README.md)\n",
+            meanings.join("\n\n"),
+            word("cause")?,
+            word("fix")?,
+            word("example")?,
+        );
+        pages.push((format!("{code}.md"), page));
+    }
+    pages.push(("README.md".to_owned(), index));
+    Ok(pages)
+}
+
 fn rows(printed: &str, key: &str) -> anyhow::Result<Vec<Value>> {
     let printed: Value = serde_json::from_str(printed)?;
     printed[key].as_array().cloned().with_context(|| format!("`kitbag errors --json` prints no {key}"))

@@ -30,3 +30,17 @@ fn f79_the_tables_of_the_docs_name_every_row() {
     assert_eq!(errors::exit_codes(printed).unwrap(), "0 done · 8 timeout\n");
     assert!(errors::kinds("{}").is_err() && errors::exit_codes("{}").is_err());
 }
+
+#[test]
+fn f55_every_code_has_a_page_that_the_index_links() {
+    let printed = r#"{"codes": [{"code": "syntax", "meanings": [{"of": "fault", "meaning": "Broken."}],
+        "cause": "A comma.", "fix": "Mend it.", "example": "error[syntax]: x"}]}"#;
+    let pages = errors::pages(printed).unwrap();
+    let names: Vec<&str> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["syntax.md", "README.md"]);
+    for part in ["Broken.", "A comma.", "Mend it.", "error[syntax]: x"] {
+        assert!(pages[0].1.contains(part), "{}", pages[0].1);
+    }
+    assert!(pages[1].1.contains("[`syntax`](syntax.md) | Broken. |"), "{}", pages[1].1);
+    assert!(errors::pages(r#"{"codes": [{"code": "x", "meanings": []}]}"#).is_err());
+}

@@ -14,6 +14,8 @@ pub(super) const NPM: Locked =
     Locked { name: "npm", files: &["servers/npm/package.json", "servers/npm/package-lock.json"], fill: npm };
 pub(super) const PY_NEW: Locked = Locked { name: "py-new", files: &["servers/py-new.txt"], fill: python };
 pub(super) const PY_OLD: Locked = Locked { name: "py-old", files: &["servers/py-old.txt"], fill: python };
+pub(super) const PY_PUBLISHED: Locked =
+    Locked { name: "py-published", files: &["servers/py-published.txt"], fill: python };
 pub(super) const PY_SDK: Locked = Locked { name: "py-sdk", files: &["sdk/requirements.txt"], fill: python };
 pub(super) const CONFORMANCE: Locked = Locked {
     name: "conformance",

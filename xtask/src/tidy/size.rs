@@ -3,9 +3,9 @@
 use super::{Finding, House};
 
 /// From here on the file is asked whether it holds two ideas.
-const ASK: usize = 500;
+const ASK: usize = 450;
 /// Beyond this it does.
-const STOP: usize = 800;
+const STOP: usize = 500;
 
 pub(super) fn check(house: &House) -> Vec<Finding> {
     let mut findings = Vec::new();

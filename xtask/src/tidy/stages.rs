@@ -11,7 +11,7 @@ const ORDER: &[(&str, &[&[&str]])] = &[
     (
         "crates/kitbag-core/src/",
         &[
-            &["names", "text", "fault", "model"],
+            &["names", "text", "fault", "model", "codes", "serialize"],
             &["config"],
             &["schema"],
             &["catalog"],

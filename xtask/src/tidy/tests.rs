@@ -10,5 +10,5 @@ fn the_house_is_tidy() {
     let findings = look(shell::root()).unwrap();
     let fails: Vec<_> = findings.iter().filter(|finding| finding.weight == Weight::Fail).collect();
     let lines: Vec<_> = fails.iter().map(|finding| format!("\n  {finding}")).collect();
-    assert!(lines.is_empty(), "{} to mend of `cargo xtask tidy`:{}", lines.len(), lines.concat());
+    assert!(lines.is_empty(), "{} to fix of `cargo xtask tidy`:{}", lines.len(), lines.concat());
 }

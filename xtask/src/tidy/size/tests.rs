@@ -7,10 +7,10 @@ fn check(path: &str, lines: usize, expected: &[&str]) {
 
 #[test]
 fn long_files_are_noted_then_refused() {
-    check("a.rs", 499, &[]);
+    check("a.rs", 449, &[]);
+    check("a.rs", 450, &["note: a.rs:450: 450 lines: is it still one idea?"]);
     check("a.rs", 500, &["note: a.rs:500: 500 lines: is it still one idea?"]);
-    check("a.rs", 800, &["note: a.rs:800: 800 lines: is it still one idea?"]);
-    check("a.rs", 801, &["a.rs:801: 801 lines, at most 800: split it"]);
+    check("a.rs", 501, &["a.rs:501: 501 lines, at most 500: split it"]);
     check("a/tests.rs", 900, &[]);
     check("tests/it/a.rs", 900, &[]);
     check("a.json", 900, &[]);
