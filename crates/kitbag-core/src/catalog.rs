@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use crate::fault::{Fault, FaultKind};
-use crate::model::Limits;
+use crate::model::{Effect, Limits, Risk};
 use crate::names::{NameForm, ServerName, ShownName, ToolName};
 use crate::schema::tree::values;
 use crate::schema::{Schema, neutral_schema};
@@ -83,13 +83,25 @@ pub struct ToolAnnotations {
     pub open_world: Option<bool>,
 }
 
+impl ToolAnnotations {
+    /// The risk these words mean, where they can be relied on; what they leave out is the worst, as the protocol has it.
+    pub fn risk(self) -> Risk {
+        let effect = match (self.read_only, self.destructive) {
+            (Some(true), _) => Effect::Read,
+            (_, Some(false)) => Effect::Write,
+            _ => Effect::Destructive,
+        };
+        Risk { effect: Some(effect), open: Some(self.open_world.unwrap_or(true)) }
+    }
+}
+
 /// What an operator says about what a tool does; decisions rest on this.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperatorMarks {
     /// It may be called twice.
     pub repeatable: bool,
-    /// It needs a person's yes.
-    pub approve: bool,
+    /// What it may do to the world.
+    pub risk: Risk,
 }
 
 /// One step from the arguments a model gives back to those the server takes.

@@ -7,6 +7,7 @@ mod in_process;
 mod launcher;
 mod limits;
 mod mode;
+mod risk;
 mod rules;
 mod secret;
 mod shown;
@@ -20,6 +21,7 @@ pub use in_process::InProcess;
 pub use launcher::{may_download, unpinned};
 pub use limits::{LimitRow, LimitValue, Limits};
 pub use mode::Mode;
+pub use risk::{Effect, Risk, RiskWord};
 pub use rules::{AgentRules, ArgRules, Clash, ServerRules, ToolRules};
 pub use secret::Secret;
 pub use spec::{

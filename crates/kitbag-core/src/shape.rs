@@ -11,6 +11,7 @@ use crate::catalog::Tool;
 mod arguments;
 mod config;
 mod permit;
+pub mod policy;
 mod rules;
 mod unreadable;
 mod view;
@@ -19,8 +20,8 @@ mod view;
 mod tests;
 
 pub use arguments::{ArgumentChange, ArgumentChanges, restore, restore_exact};
-pub use config::shaper;
-pub use permit::{AllowAll, Authorize, Decision};
+pub use config::{approvals, shaper};
+pub use permit::{AllowAll, Authorize, Decision, Permissions, PermittedBy};
 pub use rules::{
     Categorize, Describe, EditSchema, Filter, KeepIf, MarkAs, Only, Order, ProviderOptions, Rename, Tag,
     UseNameForm, WithExamples,

@@ -11,7 +11,8 @@ use kitbag_core::config::layers::{EntryState, Layer, MergedServer as Row};
 use kitbag_core::config::settings::Settings;
 use kitbag_core::model::{AgentRules, Mode, Timeouts};
 use kitbag_core::names::NameForm;
-use kitbag_core::shape::{Shaper, Shapers, shaper};
+use kitbag_core::shape::policy::RuleSet;
+use kitbag_core::shape::{Shaper, Shapers, approvals, shaper};
 use kitbag_core::{Fault, Limits, ServerName, ServerSpec, ShownName, Transport, UserId};
 
 use crate::Setup;
@@ -48,6 +49,8 @@ pub(crate) struct Server {
     pub(crate) key: Option<Key>,
     /// What the files do to its tools.
     pub(crate) shaper: Shaper,
+    /// Which of its calls need a person's approval.
+    pub(crate) approvals: RuleSet,
     /// Whether it is only started on first need.
     pub(crate) lazy: bool,
     /// In whose own file it stands, if in one.
@@ -155,15 +158,16 @@ impl World {
             servers.push((spec.name.clone(), server));
         }
         let servers: BTreeMap<ServerName, Arc<Server>> = servers.into_iter().collect();
-        let faults =
-            setup.faults().chain(servers.values().flat_map(|server| &server.faults)).cloned().collect();
+        let (policy, bad) = Policy::of(&setup, &servers);
+        let of_servers = servers.values().flat_map(|server| &server.faults);
+        let faults = setup.faults().chain(of_servers).chain(&bad).cloned().collect();
         fn last<T>(setup: &Setup, of: fn(&Settings) -> Option<T>) -> Option<T> {
             setup.settings.iter().rev().find_map(|(_, settings)| of(settings))
         }
         Self {
             version: before.version + 1,
             others: others(&setup),
-            policy: Policy::of(&setup, &servers),
+            policy,
             form: last(&setup, |settings| settings.names).unwrap_or(NameForm::Full),
             mode: last(&setup, |settings| settings.mode).unwrap_or_default(),
             local: local_owner(&setup),
@@ -217,11 +221,13 @@ impl Shapers for World {
 
 impl Server {
     fn compile(plan: Plan, row: &Row, limits: &Limits, context: &LinkContext, makings: &Makings<'_>) -> Self {
-        let (shaper, mut faults) = shaper(&plan.spec);
+        let ((shaper, mut faults), (approvals, bad)) = (shaper(&plan.spec), approvals(&plan.spec));
+        faults.extend(bad);
         faults.extend(Timeouts::faults(&plan.spec, limits));
         Self {
             key: Key::of(&plan, context),
             shaper,
+            approvals,
             lazy: makings.start.waits(plan.spec.lazy),
             user: row.user.clone(),
             layer: row.layer.clone(),

@@ -170,7 +170,7 @@ fn hints(hints: ToolAnnotations) -> Vec<&'static str> {
 fn marks(shown: &ViewTool) -> Vec<&'static str> {
     let marks = shown.tool.marks;
     let repeatable = marks.repeatable.then_some("may be called twice");
-    let approve = marks.approve.then_some("needs a person's yes");
+    let approve = shown.access.asks().map(|_| "needs a person's approval");
     repeatable.into_iter().chain(approve).collect()
 }
 
@@ -226,7 +226,7 @@ fn as_json(view: &View, shown: &ViewTool, flags: &str) -> Value {
     let more = json!({
         "unavailable": view.snapshot().away(&tool.server).map(|away| &away.why),
         "arguments": arguments::of(&tool.input).iter().map(argument).collect::<Vec<_>>(),
-        "marks": {"repeatable": tool.marks.repeatable, "approve": tool.marks.approve},
+        "marks": {"repeatable": tool.marks.repeatable, "approve": shown.access.asks().is_some()},
         "rules": changed(shown),
         "sent": tool.undo.iter().map(sent).collect::<Vec<_>>(),
         "examples": shown.examples(),

@@ -15,6 +15,7 @@ use crate::names::{NameForm, UserId};
 mod check;
 mod closed;
 mod denied;
+mod groups;
 mod keys;
 mod not_yet;
 mod rules;
@@ -27,6 +28,7 @@ mod tests;
 use closed::Restrictions;
 
 pub use denied::Denied;
+pub use groups::GroupRules;
 pub use keys::key_paths;
 pub use not_yet::{NOT_YET, NotYet, is_not_yet};
 pub use schema::json_schema;
@@ -78,6 +80,10 @@ pub struct Settings {
     pub mode: Option<Mode>,
     /// The users it names.
     pub users: Vec<UserId>,
+    /// The groups each of them belongs to, where the file says so.
+    pub memberships: Vec<(UserId, Vec<Located<String>>)>,
+    /// What the members of each group may do.
+    pub groups: Vec<(String, GroupRules)>,
     /// Who may see and call nothing.
     pub denied: Denied,
     /// Why every server is closed, if so, those that the file does not name included.
@@ -125,6 +131,8 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         names: rules::form(&root, &["present", "names"]),
         mode: rules::mode(&root, &["present", "mode"]),
         users,
+        memberships: groups::memberships(&source, &root),
+        groups: groups::groups(&source, restrictions, &root),
         denied: Denied::read(restrictions, &root),
         all_servers: restrictions.whole_section("servers"),
         all_agents: restrictions.whole_section("agents"),

@@ -20,8 +20,10 @@ pub struct ServerRules {
     pub idempotent: Vec<String>,
     /// Globs: tools that change nothing.
     pub read_only: Vec<String>,
-    /// Globs: tools that need a person's yes.
+    /// Rules: tools that need a person's approval.
     pub approve: Vec<String>,
+    /// What its tools may do to the world: read, write, destructive, open.
+    pub risk: Vec<String>,
     /// What is said about single tools, by the server's own names, in the order written.
     pub tools: Vec<(String, ToolRules)>,
     /// Why the server offers no tool at all: a restriction of it that cannot be read, with its place.
@@ -35,9 +37,11 @@ impl ServerRules {
         self.names = over.names.or(self.names);
         self.category = over.category.clone().or(self.category.take());
         self.tag = over.tag.clone().or(self.tag.take());
-        for (list, other) in
-            [(&mut self.idempotent, &over.idempotent), (&mut self.read_only, &over.read_only)]
-        {
+        for (list, other) in [
+            (&mut self.idempotent, &over.idempotent),
+            (&mut self.read_only, &over.read_only),
+            (&mut self.risk, &over.risk),
+        ] {
             if !other.is_empty() {
                 list.clone_from(other);
             }
@@ -85,6 +89,8 @@ pub struct ToolRules {
     pub description: Option<String>,
     /// The heading it stands under.
     pub category: Option<String>,
+    /// What it may do to the world: read, write, destructive, open.
+    pub risk: Vec<String>,
     /// Changes to single arguments, in the order written.
     pub args: Vec<(String, ArgRules)>,
     /// Arguments to show as examples.
@@ -100,6 +106,9 @@ impl ToolRules {
         self.name = over.name.clone().or(self.name.take());
         self.description = over.description.clone().or(self.description.take());
         self.category = over.category.clone().or(self.category.take());
+        if !over.risk.is_empty() {
+            self.risk.clone_from(&over.risk);
+        }
         merge(&mut self.args, &over.args, ArgRules::apply);
         if !over.examples.is_empty() {
             self.examples.clone_from(&over.examples);
@@ -169,8 +178,12 @@ pub struct AgentRules {
     pub name: Option<String>,
     /// Globs over server names; none means all.
     pub servers: Vec<String>,
-    /// Globs over `server/tool`; none means all.
+    /// Rules for what it may see, such as globs over `server/tool`; none means all.
     pub allow: Vec<String>,
+    /// Rules for what it may not see.
+    pub deny: Vec<String>,
+    /// Rules for what it may call only after a person's approval.
+    pub approve: Vec<String>,
     /// Who wins when two tools want one name.
     pub clash: Clash,
     /// Which form of name tools have, if the agent has its own.

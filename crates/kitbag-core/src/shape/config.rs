@@ -1,12 +1,13 @@
 //! The rules that files ask for.
 
+use super::policy::{PolicyRule, RuleSet};
 use super::{
     ArgumentChange, ArgumentChanges, Categorize, Describe, Filter, MarkAs, ProviderOptions, Rename, Rule,
     RuleError, Shaper, Tag, Unreadable, UseNameForm, Verdict, WithExamples,
 };
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
-use crate::model::{ArgRules, ServerSpec, ToolRules};
+use crate::model::{ArgRules, Risk, ServerSpec, ToolRules};
 use crate::names::ToolName;
 use crate::text::Globs;
 
@@ -26,7 +27,13 @@ pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
         Filter { include: globs(&spec.filter.include, ""), exclude: globs(&spec.filter.exclude, "*") };
     let rules = &spec.rules;
     let repeatable: Vec<String> = rules.idempotent.iter().chain(&rules.read_only).cloned().collect();
-    let marks = MarkAs { repeatable: globs(&repeatable, ""), approve: globs(&rules.approve, "*") };
+    let risk = |words: &[String]| Risk::of_words(words.iter().map(String::as_str));
+    let single = rules.tools.iter().map(|(own, rules)| (own.clone(), risk(&rules.risk)));
+    let marks = MarkAs {
+        repeatable: globs(&repeatable, ""),
+        read_only: globs(&rules.read_only, ""),
+        risk: (risk(&rules.risk), single.collect()),
+    };
     let shaper = rules.closed.as_ref().map(Shaper::closed).unwrap_or_default();
     let mut shaper = shaper.with(filter).with(marks);
     if let Some(form) = rules.names {
@@ -46,6 +53,22 @@ pub fn shaper(spec: &ServerSpec) -> (Shaper, Vec<Fault>) {
         shaper.push(Box::new(Tag(tag.clone())));
     }
     (shaper, faults)
+}
+
+/// The calls of one server's tools that need a person's approval, as the files say. A rule that cannot be read has a
+/// person asked about every call.
+pub fn approvals(spec: &ServerSpec) -> (RuleSet, Vec<Fault>) {
+    let place = spec.places.get("settings").cloned();
+    let mut faults = Vec::new();
+    let mut read = |text: &String| {
+        PolicyRule::parse_of(&spec.name, text, place.clone()).or_else(|bad| {
+            let fault = Fault::error(FaultKind::WrongValue, bad.to_string()).of(&spec.name);
+            faults.push(Fault { stage: Stage::Shape, place: place.clone(), ..fault });
+            PolicyRule::parse_of(&spec.name, "*", place.clone())
+        })
+    };
+    let rules: Vec<PolicyRule> = spec.rules.approve.iter().filter_map(|text| read(text).ok()).collect();
+    (RuleSet::new(format!("[servers.{}]", spec.name), None, Vec::new(), rules), faults)
 }
 
 fn of_tool(rules: &ToolRules) -> Vec<Box<dyn Rule>> {

@@ -1,7 +1,9 @@
 //! Who may see and call what. One question serves listing, describing, searching and calling, so that what is
 //! denied is invisible and uncallable.
 
+use super::policy::Access;
 use crate::catalog::Tool;
+use crate::model::Risk;
 use crate::names::UserId;
 
 /// Whether a user may see and call a tool: the answer of [`Authorize`].
@@ -59,5 +61,25 @@ impl Authorize for AllowAll {
 
     fn revision(&self) -> Option<u64> {
         Some(0)
+    }
+}
+
+/// What the user of a view may do with tools.
+pub trait Permissions {
+    /// What may be done with a tool; why nothing otherwise.
+    fn access(&self, tool: &Tool) -> Result<Access, String>;
+
+    /// What a tool may do to the world, as far as somebody vouches for it.
+    fn risk(&self, tool: &Tool) -> Risk {
+        tool.marks.risk
+    }
+}
+
+/// What a program's own permit lets a user do.
+pub struct PermittedBy<'a>(pub &'a UserId, pub &'a dyn Authorize);
+
+impl Permissions for PermittedBy<'_> {
+    fn access(&self, tool: &Tool) -> Result<Access, String> {
+        Access::of(self.1.authorize(self.0, tool))
     }
 }

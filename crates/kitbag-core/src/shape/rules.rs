@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{Rule, RuleError, Verdict};
 use crate::catalog::{OperatorMarks, Tool};
+use crate::model::{Effect, Risk};
 use crate::names::{NameForm, ShownName};
 use crate::text::{BadGlob, Globs, neutral};
 
@@ -155,11 +156,14 @@ fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
 }
 
 /// What an operator says about what tools do; globs over the server's own names.
+#[derive(Default)]
 pub struct MarkAs {
     /// These may be called twice.
     pub repeatable: Globs,
-    /// These need a person's yes.
-    pub approve: Globs,
+    /// These change nothing.
+    pub read_only: Globs,
+    /// What is said about all of them, and what about single ones by name.
+    pub risk: (Risk, Vec<(String, Risk)>),
 }
 
 impl Rule for MarkAs {
@@ -169,7 +173,13 @@ impl Rule for MarkAs {
 
     fn apply(&self, mut tool: Tool) -> Result<Verdict, RuleError> {
         let name = tool.name.as_str();
-        tool.marks = OperatorMarks { repeatable: self.repeatable.fit(name), approve: self.approve.fit(name) };
+        let (all, single) = &self.risk;
+        let of_tool = single.iter().find(|(own, _)| own == name).map(|(_, risk)| *risk);
+        let reads = Risk { effect: self.read_only.fit(name).then_some(Effect::Read), open: None };
+        tool.marks = OperatorMarks {
+            repeatable: self.repeatable.fit(name),
+            risk: of_tool.unwrap_or_default().or(reads).or(*all),
+        };
         Ok(Verdict::keep(tool))
     }
 }

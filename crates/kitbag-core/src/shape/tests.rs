@@ -3,6 +3,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::policy::{Access, RuleSet};
 use super::*;
 use crate::catalog::{CatalogNames, ServerTools, Snapshot};
 use crate::fault::{Fault, FaultKind, Severity, Stage};
@@ -28,7 +29,7 @@ fn shown(name: &str) -> ShownName {
     ShownName::parse(name).unwrap()
 }
 
-fn tool(definition: Value) -> Tool {
+pub(super) fn tool(definition: Value) -> Tool {
     Tool::parse(&server("s"), definition, &Limits::default()).unwrap()
 }
 
@@ -82,6 +83,22 @@ impl Authorize for Denies {
     }
 }
 
+/// What a permit and the approvals of files say.
+struct Asked<'a> {
+    scene: &'a Scene,
+    permit: &'a dyn Authorize,
+}
+
+impl Permissions for Asked<'_> {
+    fn access(&self, tool: &Tool) -> Result<Access, String> {
+        let access = PermittedBy(&self.scene.user, self.permit).access(tool)?;
+        match self.scene.approvals.get(&tool.server) {
+            Some(rules) => Ok(access.and(rules.access(tool, tool.marks.risk)?)),
+            None => Ok(access),
+        }
+    }
+}
+
 /// Everything a view is made from, with the usual values.
 struct Scene {
     snapshot: Arc<Snapshot>,
@@ -91,6 +108,8 @@ struct Scene {
     form: NameForm,
     user: UserId,
     permit: Denies,
+    /// Of each server, what needs approval.
+    approvals: BTreeMap<ServerName, RuleSet>,
     local: Option<ServerName>,
     servers: Vec<ServerName>,
     /// Servers the user may not know of.
@@ -109,6 +128,7 @@ impl Scene {
             form: NameForm::Full,
             user: UserId::local(),
             permit: Denies::default(),
+            approvals: BTreeMap::new(),
             local: None,
             servers: Vec::new(),
             hidden: BTreeSet::new(),
@@ -145,7 +165,7 @@ impl Scene {
             agent: &self.agent,
             form: self.form,
             user: &self.user,
-            permit,
+            permissions: &Asked { scene: self, permit },
             local: self.local.as_ref(),
             denied: None,
             visible: &|server| !self.hidden.contains(server),

@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
+use super::policy::Access;
 use super::unreadable::denied_fault;
-use super::{Authorize, RuleOutcome, RuleStep, Shaped, Shaper};
+use super::{Permissions, RuleOutcome, RuleStep, Shaped, Shaper};
 use crate::catalog::{Snapshot, Tool, Unreachable, seen_as, twin_tools};
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::{AgentRules, Limits};
@@ -33,6 +34,8 @@ pub struct ViewTool {
     pub tool: Tool,
     /// What the rules did to it.
     pub trail: Vec<RuleStep>,
+    /// What its user may do with it: whether a person is asked, and which arguments are denied.
+    pub access: Access,
     /// The tool before the rules, to tell whether all of this still holds.
     base: Arc<Tool>,
     input: OnceLock<Result<Schema, SchemaError>>,
@@ -138,8 +141,8 @@ pub struct ViewRequest<'a> {
     pub form: NameForm,
     /// For whom.
     pub user: &'a UserId,
-    /// Who may see what.
-    pub permit: &'a dyn Authorize,
+    /// What the user may do with tools, besides what the agent's own rules say.
+    pub permissions: &'a dyn Permissions,
     /// Under which name local tools stand in the snapshot, if there are any.
     pub local: Option<&'a ServerName>,
     /// Why the user may have nothing, where files say so: told once, in the view's faults.
@@ -358,6 +361,7 @@ enum Kept {
     New {
         tool: Box<Tool>,
         trail: Vec<RuleStep>,
+        access: Access,
         base: Arc<Tool>,
     },
 }
@@ -371,13 +375,15 @@ impl Kept {
     }
 
     fn show(self, name: ShownName, full: ShownName) -> Arc<ViewTool> {
-        let (tool, trail, base) = match self {
+        let (tool, trail, access, base) = match self {
             Self::Same(shown) if shown.name == name && shown.full == full => return shown,
-            Self::Same(shown) => (shown.tool.clone(), shown.trail.clone(), shown.base.clone()),
-            Self::New { tool, trail, base } => (*tool, trail, base),
+            Self::Same(shown) => {
+                (shown.tool.clone(), shown.trail.clone(), shown.access.clone(), shown.base.clone())
+            }
+            Self::New { tool, trail, access, base } => (*tool, trail, access, base),
         };
-        let (input, own_input) = (OnceLock::new(), OnceLock::new());
-        Arc::new(ViewTool { name, full, tool, trail, base, input, own_input, output: OnceLock::new() })
+        let (input, own_input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Arc::new(ViewTool { name, full, tool, trail, access, base, input, own_input, output })
     }
 }
 
@@ -399,9 +405,13 @@ fn shape_all(
         let has_same_rules = !before.is_empty() && (request.same_rules)(&part.server);
         for base in &part.tools {
             if let Some(shown) = before.get(&Arc::as_ptr(base)).filter(|_| has_same_rules) {
-                match agent.refusal(&shown.tool) {
-                    None => kept.push(Kept::Same((*shown).clone())),
-                    Some(step) => {
+                match agent.access(&shown.tool) {
+                    Ok(access) if access.is_same(&shown.access) => kept.push(Kept::Same((*shown).clone())),
+                    Ok(access) => {
+                        let (tool, trail) = (Box::new(shown.tool.clone()), shown.trail.clone());
+                        kept.push(Kept::New { tool, trail, access, base: base.clone() });
+                    }
+                    Err(step) => {
                         left_out.push(HiddenTool::new(base, shown.trail.iter().cloned().chain([step])))
                     }
                 }
@@ -413,17 +423,15 @@ fn shape_all(
                 shaped.trail.extend(trail);
                 shaped.tool = tool;
             }
-            let refusal = shaped.tool.as_ref().and_then(|tool| agent.refusal(tool));
-            let is_refused = refusal.is_some();
-            shaped.trail.extend(refusal);
-            match shaped.tool.filter(|_| !is_refused) {
-                Some(tool) => {
-                    let (tool, trail) = (Box::new(tool), shaped.trail);
-                    kept.push(Kept::New { tool, trail, base: base.clone() });
+            let Shaped { tool, mut trail } = shaped;
+            match tool.map(|tool| (agent.access(&tool), Box::new(tool))) {
+                Some((Ok(access), tool)) => {
+                    kept.push(Kept::New { tool, trail, access, base: base.clone() });
                 }
-                None => {
-                    faults.extend(failure(base, &shaped.trail));
-                    left_out.push(HiddenTool::new(base, shaped.trail));
+                refused => {
+                    trail.extend(refused.and_then(|(access, _)| access.err()));
+                    faults.extend(failure(base, &trail));
+                    left_out.push(HiddenTool::new(base, trail));
                 }
             }
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use kitbag_core::catalog::{ServerTools, Snapshot};
 use kitbag_core::model::AgentRules;
 use kitbag_core::names::NameForm;
-use kitbag_core::shape::{AllowAll, Shaper, View, ViewRequest};
+use kitbag_core::shape::{AllowAll, PermittedBy, Shaper, View, ViewRequest};
 use kitbag_core::{Limits, ServerName, UserId};
 
 /// The tools of one server, none of them left out.
@@ -25,7 +25,7 @@ pub(crate) fn view(snapshot: &Arc<Snapshot>, before: Option<&View>) -> View {
         agent: &AgentRules::default(),
         form: NameForm::Full,
         user: &UserId::local(),
-        permit: &AllowAll,
+        permissions: &PermittedBy(&UserId::local(), &AllowAll),
         local: None,
         denied: None,
         visible: &|_| true,

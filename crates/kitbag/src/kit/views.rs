@@ -164,7 +164,7 @@ impl Inner {
     ) -> Result<View, ClashError> {
         let world = &now.world;
         let within = Within::of(world, agent);
-        let permit = Permits { policy: &world.policy, within: within.as_ref(), permit: &*self.permit };
+        let permissions = Permits { world, user, within: within.as_ref(), permit: &*self.permit };
         let is_visible = |server: &ServerName| {
             world.policy.denies_server(user, server).is_none()
                 && within.as_ref().is_none_or(|within| within.denies_server(server).is_none())
@@ -182,7 +182,7 @@ impl Inner {
             agent,
             form: agent.names.unwrap_or(world.form),
             user,
-            permit: &permit,
+            permissions: &permissions,
             local: Some(&world.local),
             denied: world.policy.denies(user),
             visible: &is_visible,

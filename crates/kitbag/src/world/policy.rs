@@ -5,49 +5,147 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use kitbag_core::catalog::Tool;
-use kitbag_core::config::settings::Denied;
-use kitbag_core::model::AgentRules;
-use kitbag_core::shape::{Authorize, Decision};
-use kitbag_core::text::Globs;
-use kitbag_core::{ServerName, UserId};
+use kitbag_core::config::settings::{Denied, GroupRules, Located};
+use kitbag_core::model::{AgentRules, Risk};
+use kitbag_core::shape::policy::{Access, RuleSet, RuleText, RuleTexts};
+use kitbag_core::shape::{Authorize, Decision, Permissions};
+use kitbag_core::text::{Globs, nearest};
+use kitbag_core::{Fault, FaultKind, ServerName, Stage, UserId};
 
 use super::{Server, World};
 use crate::Setup;
 
-/// Restrictions that hold for every door.
+/// Restrictions that hold for every door: what groups may do, who belongs to them, and what is whose.
 #[derive(Default)]
 pub(crate) struct Policy {
     denied: Vec<Denied>,
     /// Servers that are one user's own.
     owners: BTreeMap<ServerName, UserId>,
+    /// The rules of each user who belongs to a group.
+    rules: BTreeMap<UserId, Vec<Arc<RuleSet>>>,
+    /// Users who belong to a group that no file describes, or to one that cannot be read, and why.
+    lost: BTreeMap<UserId, String>,
+}
+
+/// A user's groups are those of every file together; where several files describe one group, all of them hold.
+struct Groups<'a> {
+    described: BTreeMap<&'a str, Vec<(Arc<RuleSet>, Option<&'a str>)>>,
+    faults: Vec<Fault>,
+}
+
+impl<'a> Groups<'a> {
+    fn of(setup: &'a Setup) -> Self {
+        let mut groups = Self { described: BTreeMap::new(), faults: Vec::new() };
+        for (name, rules) in setup.settings.iter().flat_map(|(_, settings)| &settings.groups) {
+            let (set, faults) = RuleSet::read(&format!("[groups.{name}]"), &texts(rules));
+            groups.faults.extend(faults);
+            groups.described.entry(name).or_default().push((Arc::new(set), rules.closed.as_deref()));
+        }
+        groups
+    }
+
+    /// Puts a user into a group.
+    fn join(&mut self, policy: &mut Policy, user: &UserId, group: &Located<String>) {
+        let Some(described) = self.described.get(group.value.as_str()) else {
+            let near = nearest(&group.value, self.described.keys().copied());
+            let fault = Fault::error(FaultKind::WrongValue, format!("no group is called {:?}", group.value));
+            let fault = match near {
+                Some(near) => fault.hint(format!("did you mean {near:?}?")),
+                None => fault.hint(format!("add [groups.{}], or remove it from [users.{user}]", group.value)),
+            };
+            self.faults.push(Fault { stage: Stage::Shape, ..fault }.at(group.place.clone()));
+            let why = format!("no group is called {:?} ({})", group.value, group.place);
+            policy.lost.entry(user.clone()).or_insert(why);
+            return;
+        };
+        for (set, closed) in described {
+            policy.rules.entry(user.clone()).or_default().push(set.clone());
+            if let Some(why) = closed {
+                policy.lost.entry(user.clone()).or_insert_with(|| (*why).to_owned());
+            }
+        }
+    }
+}
+
+/// The rules of a group as they were written.
+fn texts(rules: &GroupRules) -> RuleTexts {
+    let texts = |list: &[Located<String>]| -> Vec<RuleText> {
+        list.iter()
+            .map(|rule| RuleText { text: rule.value.clone(), place: Some(rule.place.clone()) })
+            .collect()
+    };
+    RuleTexts {
+        allow: rules.allow.as_deref().map(texts),
+        deny: texts(&rules.deny),
+        approve: texts(&rules.approve),
+    }
 }
 
 impl Policy {
-    pub(super) fn of(setup: &Setup, servers: &BTreeMap<ServerName, Arc<Server>>) -> Self {
+    /// What the files of a setup say, and what is wrong with it.
+    pub(super) fn of(setup: &Setup, servers: &BTreeMap<ServerName, Arc<Server>>) -> (Self, Vec<Fault>) {
         let owner =
             |(name, server): (&ServerName, &Arc<Server>)| Some((name.clone(), server.plan.owner.clone()?));
-        Self {
+        let mut policy = Self {
             denied: setup.settings.iter().map(|(_, settings)| settings.denied.clone()).collect(),
             owners: servers.iter().filter_map(owner).collect(),
+            ..Self::default()
+        };
+        let mut groups = Groups::of(setup);
+        let memberships = setup.settings.iter().flat_map(|(_, settings)| &settings.memberships);
+        for (user, of_user) in memberships {
+            of_user.iter().for_each(|group| groups.join(&mut policy, user, group));
         }
+        // The one user nobody has to name belongs to the group of that name.
+        let local = UserId::local();
+        for (set, closed) in groups.described.get(local.as_str()).into_iter().flatten() {
+            policy.rules.entry(local.clone()).or_default().push(set.clone());
+            if let Some(why) = closed {
+                policy.lost.entry(local.clone()).or_insert_with(|| (*why).to_owned());
+            }
+        }
+        (policy, groups.faults)
     }
 
     /// Why a user may have nothing at all, if that is so.
     pub(crate) fn denies(&self, user: &UserId) -> Option<&str> {
-        self.denied.iter().find_map(|denied| denied.reason(user))
+        let lost = self.lost.get(user).map(String::as_str);
+        lost.or_else(|| self.denied.iter().find_map(|denied| denied.reason(user)))
     }
 
     /// Why a user may have nothing of a server.
     pub(crate) fn denies_server(&self, user: &UserId, server: &ServerName) -> Option<&str> {
         let is_anothers = self.owners.get(server).is_some_and(|owner| owner != user);
-        self.denies(user).or_else(|| is_anothers.then_some("it is another user's own"))
+        let hides = || self.rules_of(user).iter().any(|rules| !rules.may_show(server));
+        self.denies(user)
+            .or_else(|| is_anothers.then_some("it is another user's own"))
+            .or_else(|| hides().then_some("a rule of the user's groups keeps all of it away"))
+    }
+
+    /// The rules of a user's groups.
+    pub(crate) fn rules_of(&self, user: &UserId) -> &[Arc<RuleSet>] {
+        self.rules.get(user).map(Vec::as_slice).unwrap_or_default()
+    }
+
+    /// What the files let a user do with a tool.
+    fn access(&self, user: &UserId, tool: &Tool, risk: Risk) -> Result<Access, String> {
+        if let Some(why) = self.denies_server(user, &tool.server) {
+            // The rule that says so says more.
+            self.rules_of(user).iter().try_for_each(|rules| rules.access(tool, risk).map(drop))?;
+            return Err(why.to_owned());
+        }
+        let mut access = Access::default();
+        for rules in self.rules_of(user) {
+            access = access.and(rules.access(tool, risk)?);
+        }
+        Ok(access)
     }
 }
 
 /// What the files say about an agent by now, where that is not what they said when its rules were asked for.
 pub(crate) struct Within {
     servers: Globs,
-    allow: Globs,
+    rules: RuleSet,
     closed: Option<String>,
     local: ServerName,
 }
@@ -64,15 +162,14 @@ impl Within {
             Some(now) => now.closed.clone(),
             None => Some(format!("no file describes the agent {name:?} any more")),
         };
-        let mut globs = |patterns: &[String]| {
-            Globs::new(patterns).unwrap_or_else(|bad| {
-                closed.get_or_insert(bad.to_string());
-                Globs::default()
-            })
-        };
         let now = now.unwrap_or_default();
-        let (servers, allow) = (globs(&now.servers), globs(&now.allow));
-        Some(Self { servers, allow, closed, local: world.local.clone() })
+        let servers = Globs::new(&now.servers).unwrap_or_else(|bad| {
+            closed.get_or_insert(bad.to_string());
+            Globs::default()
+        });
+        // What cannot be read among the rules restricts already.
+        let (rules, _) = RuleSet::of_agent(&now);
+        Some(Self { servers, rules, closed, local: world.local.clone() })
     }
 
     /// Why it may have nothing of a server.
@@ -81,39 +178,41 @@ impl Within {
             return None;
         }
         let fits = self.servers.is_empty() || self.servers.fit(server.as_str());
-        self.closed.as_deref().or_else(|| (!fits).then_some("its server is no longer one of the agent's"))
+        let is_shown = fits && self.rules.may_show(server);
+        self.closed.as_deref().or_else(|| (!is_shown).then_some("its server is no longer one of the agent's"))
     }
 
-    fn denies(&self, tool: &Tool) -> Option<&str> {
-        let fits = || {
-            tool.server == self.local
-                || self.allow.is_empty()
-                || self.allow.fit(&format!("{}/{}", tool.server, tool.name))
-        };
-        let allowed = || (!fits()).then_some("no longer in the agent's allow list");
-        self.denies_server(&tool.server).or_else(allowed)
+    fn access(&self, tool: &Tool, risk: Risk) -> Result<Access, String> {
+        match self.denies_server(&tool.server) {
+            Some(why) => Err(why.to_owned()),
+            None if tool.server == self.local => Ok(Access::default()),
+            None => self.rules.access(tool, risk),
+        }
     }
 }
 
 /// The files' restrictions first, then the program's own permit.
 pub(crate) struct Permits<'a> {
-    pub(crate) policy: &'a Policy,
+    pub(crate) world: &'a World,
+    pub(crate) user: &'a UserId,
     pub(crate) within: Option<&'a Within>,
     pub(crate) permit: &'a dyn Authorize,
 }
 
-impl Authorize for Permits<'_> {
-    fn authorize(&self, user: &UserId, tool: &Tool) -> Decision {
-        let denied = self.policy.denies_server(user, &tool.server);
-        match denied.or_else(|| self.within?.denies(tool)) {
-            Some(why) => Decision::Deny(why.to_owned()),
-            // Others' code: one that panics lets nothing through.
-            None => catch_unwind(AssertUnwindSafe(|| self.permit.authorize(user, tool)))
-                .unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned())),
+impl Permissions for Permits<'_> {
+    fn access(&self, tool: &Tool) -> Result<Access, String> {
+        let risk = self.risk(tool);
+        let mut access = self.world.policy.access(self.user, tool, risk)?;
+        if let Some(within) = self.within {
+            access = access.and(within.access(tool, risk)?);
         }
-    }
-
-    fn revision(&self) -> Option<u64> {
-        self.permit.revision()
+        if let Some(server) = self.world.servers.get(&tool.server) {
+            access = access.and(server.approvals.access(tool, risk)?);
+        }
+        // Others' code: one that panics lets nothing through.
+        let decided = catch_unwind(AssertUnwindSafe(|| self.permit.authorize(self.user, tool)));
+        let decided =
+            decided.unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned()));
+        Ok(access.and(Access::of(decided)?))
     }
 }

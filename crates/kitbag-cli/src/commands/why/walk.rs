@@ -185,8 +185,9 @@ impl Search<'_> {
             Some(agent) => format!("for the user {} and the agent {agent}", self.view.user()),
             None => format!("for the user {}", self.view.user()),
         };
-        let yes = if shown.tool.marks.approve { ", after a person approves the call" } else { "" };
-        walk.passed.push(who + yes);
+        let asks = shown.access.asks().map(|why| format!(", after a person approves the call: {why}"));
+        let conditions = shown.access.conditions().into_iter().map(|condition| format!(", {condition}"));
+        walk.passed.push(who + &asks.into_iter().chain(conditions).collect::<String>());
         walk.clocks = self.kit.clocks(&shown.tool.server);
         walk.trail.clone_from(&shown.trail);
         if let Err(error) = shown.input(&self.kit.limits()) {

@@ -35,6 +35,10 @@ impl Checker<'_> {
             Shape::Variables => self.expect(name, node, fits, "a list of names or \"all\""),
             Shape::Duration => self.expect(name, node, fits, "a time such as \"5s\" or \"500ms\""),
             Shape::OneOf(words) => self.one_of(name, node, words),
+            Shape::Words(words) => match node.list() {
+                Some(nodes) => nodes.iter().for_each(|node| self.one_of(name, node, words)),
+                None => self.expect(name, node, false, "a list of strings"),
+            },
             Shape::Hosts => self.hosts(name, node),
             Shape::Limits => self.limits(node),
             Shape::Table(keys) => self.table(name, keys, node),
@@ -144,6 +148,9 @@ pub(super) fn fits(shape: &Shape, node: &Node) -> bool {
         Shape::Texts | Shape::Hosts => are_texts(node),
         Shape::Variables => node.text() == Some("all") || are_texts(node),
         Shape::OneOf(words) => node.text().is_some_and(|word| words.contains(&word)),
+        Shape::Words(words) => {
+            node.list().is_some_and(|nodes| nodes.iter().all(|node| fits(&Shape::OneOf(words), node)))
+        }
         Shape::Limits | Shape::Table(_) | Shape::Named(_) => node.map().is_some(),
         Shape::List(_) => node.list().is_some(),
     }

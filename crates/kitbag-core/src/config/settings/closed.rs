@@ -94,13 +94,16 @@ impl<'a> Restrictions<'a> {
     /// Why all entries of a section are closed: it is not a table, a misspelt one is not, or a key of its entries
     /// stands outside of them.
     pub(super) fn whole_section(&self, section: &str) -> Option<String> {
+        let mut misplaced = self.misplaced.iter().filter(|(of, _)| *of == section);
+        self.unread_section(section).or_else(|| misplaced.next().map(|(_, reason)| reason.clone()))
+    }
+
+    /// Why nothing is known of the entries of a section: it is not a table, or a misspelt one is not.
+    pub(super) fn unread_section(&self, section: &str) -> Option<String> {
         let known = self.root.get(section).filter(|node| node.map().is_none());
         let known = known.map(|node| self.because(&format!("{} cannot be read", title(&[section])), node.at));
         let mut others = self.misspelt(section).filter(|misspelt| misspelt.node.map().is_none());
-        let mut misplaced = self.misplaced.iter().filter(|(of, _)| *of == section);
-        known
-            .or_else(|| others.next().map(|misspelt| misspelt.reason.clone()))
-            .or_else(|| misplaced.next().map(|(_, reason)| reason.clone()))
+        known.or_else(|| others.next().map(|misspelt| misspelt.reason.clone()))
     }
 
     /// Closes the entries that a misspelt section names, known ones and others alike.
@@ -133,11 +136,9 @@ impl<'a> Restrictions<'a> {
 /// The sections whose entries have a restriction of this name, or of one a slip away.
 fn sections_of(key: &str) -> impl Iterator<Item = &'static str> {
     let is_in = |tables: &[&'static [Key]]| tables.iter().any(|keys| restricts(key, keys));
-    let (of_agents, of_servers) = (is_in(&[AGENT]), is_in(&[SERVER, TOOL, ARG]));
-    // What only groups have, `deny`, is as likely meant for the one as for the other.
-    let of_both = !of_agents && !of_servers && is_in(&[GROUP]);
-    let agents = (of_agents || of_both).then_some("agents");
-    agents.into_iter().chain((of_servers || of_both).then_some("servers"))
+    let of = |tables: &[&'static [Key]], section| is_in(tables).then_some(section);
+    let sections = [of(&[AGENT], "agents"), of(&[SERVER, TOOL, ARG], "servers"), of(&[GROUP], "groups")];
+    sections.into_iter().flatten()
 }
 
 /// Whether a table has a restriction of this name, or of one a slip away.

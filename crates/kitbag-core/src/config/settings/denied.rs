@@ -36,7 +36,7 @@ impl Denied {
         let mut denied = Self::default();
         denied.by_section(restrictions, root);
         denied.by_users(restrictions, root);
-        denied.by_groups(restrictions, root);
+        denied.by_groups(restrictions);
         denied
     }
 
@@ -62,12 +62,7 @@ impl Denied {
             // What cannot be a user's id is nobody's.
             let Ok(user) = UserId::parse(&pair.key) else { continue };
             let title = title(&["users", &pair.key]);
-            let unread = restrictions.in_table(&title, USER, &pair.value);
-            let unmet = || {
-                let groups = pair.value.get("groups").filter(|node| asks_for_more("users.*.groups", node))?;
-                Some(restrictions.because(&format!("\"groups\" in {title} is not supported yet"), groups.at))
-            };
-            if let Some(reason) = unread.or_else(unmet) {
+            if let Some(reason) = restrictions.in_table(&title, USER, &pair.value) {
                 self.deny(user, reason);
             }
         }
@@ -78,20 +73,11 @@ impl Denied {
         }
     }
 
-    /// The one group with a member nobody has to name is `local`; the members of others are denied as users.
-    fn by_groups(&mut self, restrictions: &Restrictions<'_>, root: &Node) {
+    /// The one group with a member nobody has to name is `local`; the members of others name it themselves.
+    fn by_groups(&mut self, restrictions: &Restrictions<'_>) {
         let local = UserId::local();
-        if let Some(reason) = restrictions.whole_section("groups") {
+        if let Some(reason) = restrictions.unread_section("groups") {
             self.deny(local.clone(), reason);
-        }
-        if let Some(pair) = root.get("groups").and_then(|groups| groups.pair(local.as_str())) {
-            let what = format!("{} is not supported yet", title(&["groups", local.as_str()]));
-            self.deny(local.clone(), restrictions.because(&what, pair.at));
-        }
-        for misspelt in restrictions.misspelt("groups") {
-            if misspelt.node.get(local.as_str()).is_some() {
-                self.deny(local.clone(), misspelt.reason.clone());
-            }
         }
     }
 }

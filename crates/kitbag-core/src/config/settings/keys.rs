@@ -2,7 +2,7 @@
 //! cannot be read.
 
 use super::super::dialect::ALL;
-use crate::model::Limits;
+use crate::model::{Limits, RiskWord};
 use crate::text::nearest;
 
 /// What a value must be.
@@ -16,6 +16,8 @@ pub(super) enum Shape {
     /// Names of variables, or the word `all`.
     Variables,
     OneOf(&'static [&'static str]),
+    /// A list of these words.
+    Words(&'static [&'static str]),
     /// Names of programs whose files can be read.
     Hosts,
     /// A row of [`Limits`].
@@ -77,6 +79,8 @@ pub(super) fn near(word: &str, keys: &'static [Key]) -> Option<&'static Key> {
 
 pub(super) const MODES: Shape =
     Shape::OneOf(&["native", "gateway", "agent", "markdown", "signatures", "text", "search", "auto"]);
+
+pub(super) const RISKS: Shape = Shape::Words(&RiskWord::WORDS);
 
 const FORMS: Shape = Shape::OneOf(&["full", "short", "bare"]);
 
@@ -148,7 +152,8 @@ pub(super) const SERVER: &[Key] = &[
     key("tag", Shape::Text, "put before its tools' descriptions"),
     key("idempotent", Shape::Texts, "tools that may be called twice"),
     key("read_only", Shape::Texts, "tools that change nothing"),
-    strictest("approve", Shape::Texts, "tools that need a person's yes"),
+    strictest("approve", Shape::Texts, "tools that need a person's approval, also by their arguments"),
+    strictest("risk", RISKS, "what its tools may do: read, write, destructive, open"),
     restricts(
         "tools",
         Shape::Named(&Shape::Table(TOOL)),
@@ -160,6 +165,7 @@ pub(super) const TOOL: &[Key] = &[
     key("name", Shape::Text, "what the model sees"),
     key("description", Shape::Text, "what the model reads"),
     key("category", Shape::Text, "the heading it stands under"),
+    strictest("risk", RISKS, "what it may do: read, write, destructive, open"),
     restricts("args", Shape::Named(&Shape::Table(ARG)), "changes to single arguments"),
     key("examples", Shape::List(&Shape::Any), "arguments to show as examples"),
     key("options", Shape::Any, "options for one provider's definition"),
@@ -175,7 +181,13 @@ pub(super) const ARG: &[Key] = &[
 
 pub(super) const AGENT: &[Key] = &[
     restricts("servers", Shape::Texts, "globs over server names"),
-    restricts("allow", Shape::Texts, "\"server/tool\" globs over raw names"),
+    restricts(
+        "allow",
+        Shape::Texts,
+        "what it may see: \"server/tool\" globs over raw names, category:x, risk:x",
+    ),
+    restricts("deny", Shape::Texts, "what it may not; beats allow"),
+    restricts("approve", Shape::Texts, "what needs a person's approval"),
     key("names", FORMS, "which form of name it sees"),
     key("clash", Shape::OneOf(&["prefix", "mcp", "local", "error"]), "who wins when two tools want one name"),
     key("mode", MODES, "how tools are shown"),
@@ -188,7 +200,7 @@ pub(super) const AGENT: &[Key] = &[
 pub(super) const GROUP: &[Key] = &[
     restricts("allow", Shape::Texts, "what its users may see and call"),
     restricts("deny", Shape::Texts, "what they may not; beats allow"),
-    restricts("approve", Shape::Texts, "what needs a person's yes"),
+    restricts("approve", Shape::Texts, "what needs a person's approval"),
 ];
 
 pub(super) const USER: &[Key] = &[restricts("groups", Shape::Texts, "the groups the user belongs to")];

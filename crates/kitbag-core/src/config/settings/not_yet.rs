@@ -33,8 +33,6 @@ pub const NOT_YET: &[NotYet] = &[
     key("agents.*.model"),
     key("agents.*.instruction"),
     key("agents.*.max_steps"),
-    key("groups"),
-    key("users.*.groups"),
     key("store"),
     key("pins"),
     key("policy"),
@@ -55,13 +53,9 @@ const HARMLESS: &[(&str, &str, &str)] = &[("pins", "mode", "off"), ("policy", "t
 
 /// Whether a setting that nothing obeys asks for a restriction.
 pub(super) fn asks_for_more(path: &str, node: &Node) -> bool {
-    match path {
-        "groups" => true,
-        "users.*.groups" => !node.list().is_some_and(<[Node]>::is_empty),
-        _ => HARMLESS.iter().filter(|(section, ..)| *section == path).any(|(_, key, word)| {
-            node.map().is_none() || node.get(key).is_some_and(|value| value.text() != Some(*word))
-        }),
-    }
+    HARMLESS.iter().filter(|(section, ..)| *section == path).any(|(_, key, word)| {
+        node.map().is_none() || node.get(key).is_some_and(|value| value.text() != Some(*word))
+    })
 }
 
 /// A fault for each such setting that a file uses.

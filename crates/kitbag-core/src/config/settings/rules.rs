@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::super::tree::Node;
 use super::check::{fits, is_count};
 use super::closed::{Closes, Restrictions, title};
-use super::keys::{AGENT, ARG, SERVER, Shape, TOOL};
+use super::keys::{AGENT, ARG, RISKS, SERVER, Shape, TOOL};
 use super::{Located, duration};
 use crate::model::{AgentRules, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules};
 use crate::names::NameForm;
@@ -58,6 +58,7 @@ fn server(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> Server
         idempotent: texts(node, "idempotent"),
         read_only: texts(node, "read_only"),
         approve,
+        risk: risks(node),
         tools: named(node, "tools", |name, node| {
             tool(restrictions, &[path, &["tools", name]].concat(), node)
         }),
@@ -77,6 +78,8 @@ pub(super) fn agents(restrictions: &Restrictions<'_>, root: &Node) -> Vec<(Strin
         name: Some(name.to_owned()),
         servers: only(node, "servers"),
         allow: only(node, "allow"),
+        deny: texts(node, "deny"),
+        approve: texts(node, "approve"),
         clash: text(node, "clash").and_then(|word| Clash::parse(&word)).unwrap_or_default(),
         names: form(node, &["names"]),
         mode: mode(node, &["mode"]),
@@ -116,6 +119,7 @@ fn tool(restrictions: &Restrictions<'_>, path: &[&str], node: &Node) -> ToolRule
         name: text(node, "name"),
         description: text(node, "description"),
         category: text(node, "category"),
+        risk: risks(node),
         args: named(node, "args", |_, node| argument(node)),
         examples: node
             .get("examples")
@@ -142,6 +146,12 @@ fn argument(node: &Node) -> ArgRules {
 fn named<T>(node: &Node, key: &str, read: impl Fn(&str, &Node) -> T) -> Vec<(String, T)> {
     let pairs = node.get(key).and_then(Node::map).unwrap_or_default();
     pairs.iter().map(|pair| (pair.key.clone(), read(&pair.key, &pair.value))).collect()
+}
+
+/// What is said about risk; a list that cannot be read says nothing, and then the worst counts.
+fn risks(node: &Node) -> Vec<String> {
+    let words = node.get("risk").filter(|list| fits(&RISKS, list));
+    words.map(|_| texts(node, "risk")).unwrap_or_default()
 }
 
 /// A list of what is let through. One that is empty lets nothing through: a pattern of nothing fits no name.

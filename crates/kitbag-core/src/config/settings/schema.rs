@@ -27,6 +27,7 @@ fn of(path: &str, shape: &Shape) -> Value {
             json!({"anyOf": [{"type": "array", "items": {"type": "string"}}, {"const": "all"}]})
         }
         Shape::OneOf(words) => json!({"type": "string", "enum": words}),
+        Shape::Words(words) => json!({"type": "array", "items": {"type": "string", "enum": words}}),
         Shape::Hosts => {
             json!({"type": "array", "items": {"type": "string", "enum": keys::hosts().collect::<Vec<_>>()}})
         }

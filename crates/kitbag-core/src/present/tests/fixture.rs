@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::catalog::{ServerTools, Snapshot};
 use crate::model::{AgentRules, Limits};
 use crate::names::{NameForm, ServerName, UserId};
-use crate::shape::{AllowAll, Shaper, View, ViewRequest};
+use crate::shape::{AllowAll, PermittedBy, Shaper, View, ViewRequest};
 
 /// A server's name.
 pub(crate) fn server(name: &str) -> ServerName {
@@ -46,7 +46,7 @@ pub(crate) fn shaped(
         agent,
         form,
         user: &UserId::local(),
-        permit: &AllowAll,
+        permissions: &PermittedBy(&UserId::local(), &AllowAll),
         local: Some(&local),
         denied: None,
         visible: &|_| true,

@@ -100,9 +100,10 @@ fn seen(toml: &str) -> Vec<(String, bool)> {
     settings.servers.iter().for_each(|(_, over)| spec.apply(&over.value));
     let mut scene = Scene::new(&[("fs", &["read", "write"])]);
     scene.shapers.insert(server("fs"), shaper(&spec).0);
+    scene.approvals.insert(server("fs"), approvals(&spec).0);
     scene.agent = settings.agents.first().map(|(_, agent)| agent.clone()).unwrap_or_default();
     let view = scene.view();
-    view.tools().iter().map(|shown| (shown.tool.name.to_string(), shown.tool.marks.approve)).collect()
+    view.tools().iter().map(|shown| (shown.tool.name.to_string(), shown.access.asks().is_some())).collect()
 }
 
 #[test]

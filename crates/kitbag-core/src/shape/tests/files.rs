@@ -37,9 +37,12 @@ fn tools() -> [Value; 3] {
 
 /// The view of this server's tools, and what is wrong with its rules.
 fn seen(toml: &str) -> (View, Vec<Fault>) {
-    let (shaper, faults) = shaper(&spec(toml));
+    let spec = spec(toml);
+    let ((shaper, mut faults), (approvals, more)) = (shaper(&spec), approvals(&spec));
+    faults.extend(more);
     let mut scene = Scene::of(Snapshot::default().with_all([part_of("fs", &tools())]));
     scene.shapers.insert(server("fs"), shaper);
+    scene.approvals.insert(server("fs"), approvals);
     let view = scene.view();
     check_names(&view);
     (view, faults)
@@ -168,7 +171,10 @@ options.openai.function.strict = true
 fn marks_of_files() {
     let marks = |toml: &str| -> Vec<(bool, bool)> {
         let (view, _) = seen(&format!("[servers.fs]\n{toml}"));
-        view.tools().iter().map(|shown| (shown.tool.marks.repeatable, shown.tool.marks.approve)).collect()
+        view.tools()
+            .iter()
+            .map(|shown| (shown.tool.marks.repeatable, shown.access.asks().is_some()))
+            .collect()
     };
     assert_eq!(marks(""), [(false, false); 3]);
     assert_eq!(marks("idempotent = [\"write_*\"]"), [(false, false), (false, false), (true, false)]);

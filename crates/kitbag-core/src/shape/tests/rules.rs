@@ -1,5 +1,6 @@
 use super::*;
 use crate::catalog::OperatorMarks;
+use crate::model::{Effect, Risk};
 
 fn outcome(rule: impl Rule + 'static, tool: Tool) -> RuleOutcome {
     let mut shaped = Shaper::default().with(rule).shape(tool);
@@ -139,15 +140,16 @@ fn s1_19_order_comes_before_the_name() {
 fn marks_are_the_operators_word_alone() {
     let says = |name: &str, hints: Value| {
         let tool = tool(json!({"name": name, "inputSchema": {}, "annotations": hints}));
-        let marks = MarkAs { repeatable: globs(&["get_*"]), approve: globs(&["*_all"]) };
+        let marks =
+            MarkAs { repeatable: globs(&["get_*"]), read_only: globs(&["*_one"]), ..MarkAs::default() };
         Shaper::default().with(marks).shape(tool).tool.unwrap().marks
     };
-    assert_eq!(says("get_one", json!({})), OperatorMarks { repeatable: true, approve: false });
-    assert_eq!(says("get_all", json!({})), OperatorMarks { repeatable: true, approve: true });
-    assert_eq!(says("set_all", json!({})), OperatorMarks { repeatable: false, approve: true });
+    let reads = Risk { effect: Some(Effect::Read), open: None };
+    assert_eq!(says("get_one", json!({})), OperatorMarks { repeatable: true, risk: reads });
+    assert_eq!(says("get_all", json!({})), OperatorMarks { repeatable: true, risk: Risk::default() });
     // t23: what the server claims about its tool decides nothing.
     let claims = json!({"readOnlyHint": true, "idempotentHint": true, "destructiveHint": false});
-    assert_eq!(says("set_one", claims), OperatorMarks::default());
+    assert_eq!(says("set_all", claims), OperatorMarks::default());
 }
 
 #[test]

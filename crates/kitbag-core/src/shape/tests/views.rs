@@ -218,7 +218,7 @@ fn t23_annotations_never_change_what_a_view_holds() {
     };
     let seen = |annotations: Option<Value>| {
         let mut scene = Scene::of(Snapshot::default().with_all([part_of("fs", &[definition(annotations)])]));
-        let marks = MarkAs { repeatable: globs(&["read"]), approve: globs(&["write"]) };
+        let marks = MarkAs { repeatable: globs(&["read"]), ..MarkAs::default() };
         let filter = Filter { include: globs(&["write"]), exclude: globs(&["read"]) };
         scene.shapers.insert(server("fs"), Shaper::default().with(filter).with(marks));
         let view = scene.view();

@@ -4,28 +4,29 @@ use super::ViewRequest;
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::names::ServerName;
+use crate::shape::policy::{Access, RuleSet};
 use crate::shape::unreadable::{agent_fault, server_fault};
-use crate::shape::{Decision, RuleOutcome, RuleStep};
-use crate::text::{BadGlob, Globs};
+use crate::shape::{RuleOutcome, RuleStep};
+use crate::text::Globs;
 
 /// What an agent asked for and a user may have.
 pub(super) struct AgentFilter<'a> {
     servers: Globs,
-    allow: Globs,
+    rules: RuleSet,
     request: &'a ViewRequest<'a>,
 }
 
 impl<'a> AgentFilter<'a> {
     pub(super) fn new(request: &'a ViewRequest<'a>, faults: &mut Vec<Fault>) -> Self {
-        let mut globs = |patterns: &[String]| {
-            Globs::new(patterns).unwrap_or_else(|bad: BadGlob| {
-                let fault = Fault::error(FaultKind::WrongValue, bad.to_string());
-                faults.push(Fault { stage: Stage::Shape, ..fault });
-                // Fits nothing: better too little than what was meant to be kept away.
-                Globs::new(&[String::new()]).unwrap_or_default()
-            })
-        };
-        Self { servers: globs(&request.agent.servers), allow: globs(&request.agent.allow), request }
+        let servers = Globs::new(&request.agent.servers).unwrap_or_else(|bad| {
+            let fault = Fault::error(FaultKind::WrongValue, bad.to_string());
+            faults.push(Fault { stage: Stage::Shape, ..fault });
+            // Fits nothing: better too little than what was meant to be kept away.
+            Globs::new(&[String::new()]).unwrap_or_default()
+        });
+        let (rules, bad) = RuleSet::of_agent(request.agent);
+        faults.extend(bad);
+        Self { servers, rules, request }
     }
 
     /// What keeps tools away because it cannot be read: the agent's own rules, or those of a server it asks for.
@@ -43,24 +44,30 @@ impl<'a> AgentFilter<'a> {
         Some(server) == self.request.local || is_asked_for && self.request.agent.closed.is_none()
     }
 
-    /// The step at which a tool is kept from the agent, if it is.
-    pub(super) fn refusal(&self, tool: &Tool) -> Option<RuleStep> {
+    /// Whether the agent may see some tool of a server, whatever it has.
+    pub(super) fn may_show(&self, server: &ServerName) -> bool {
+        self.has(server) && (Some(server) == self.request.local || self.rules.may_show(server))
+    }
+
+    /// What may be done with a tool, or the step at which it is kept from the agent.
+    pub(super) fn access(&self, tool: &Tool) -> Result<Access, RuleStep> {
         let is_local = Some(&tool.server) == self.request.local;
-        let fits = |globs: &Globs, text: &str| is_local || globs.is_empty() || globs.fit(text);
-        let closed = self.request.agent.closed.as_ref().filter(|_| !is_local);
-        let reason = if let Some(reason) = closed {
-            Some(("unreadable", reason.clone()))
-        } else if !self.has(&tool.server) {
-            Some(("agent", "its server is not one of the agent's".to_owned()))
-        } else if !fits(&self.allow, &format!("{}/{}", tool.server, tool.name)) {
-            Some(("agent", "not in the agent's allow list".to_owned()))
-        } else {
-            match self.request.permit.authorize(self.request.user, tool) {
-                Decision::Allow | Decision::Ask => None,
-                Decision::Deny(why) => Some(("permission", why)),
-            }
+        let dropped =
+            |rule: &str, why: String| RuleStep { rule: rule.to_owned(), outcome: RuleOutcome::Dropped(why) };
+        if let Some(reason) = self.request.agent.closed.as_ref().filter(|_| !is_local) {
+            return Err(dropped("unreadable", reason.clone()));
+        }
+        if !self.has(&tool.server) {
+            return Err(dropped("agent", "its server is not one of the agent's".to_owned()));
+        }
+        let own = match is_local {
+            true => Access::default(),
+            false => self
+                .rules
+                .access(tool, self.request.permissions.risk(tool))
+                .map_err(|why| dropped("agent", why))?,
         };
-        let (rule, why) = reason?;
-        Some(RuleStep { rule: rule.to_owned(), outcome: RuleOutcome::Dropped(why) })
+        let user = self.request.permissions.access(tool).map_err(|why| dropped("permission", why))?;
+        Ok(own.and(user))
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 
 use super::{AgentFilter, ViewRequest};
 use crate::names::ServerName;
-use crate::text::Globs;
 
 /// The servers one agent may hear of.
 #[derive(Debug, Default)]
@@ -21,41 +20,10 @@ impl Reach {
         let snapshot = request.snapshot;
         let away = snapshot.all_away().map(|(server, _)| server);
         let unlisted = request.servers.iter().filter(|server| snapshot.part(server).is_none());
-        let allows = Allows::new(&request.agent.allow);
-        let sees = |server: &&ServerName| {
-            (request.visible)(server) && agent.has(server) && allows.some_tool_of(server)
-        };
+        let sees = |server: &&ServerName| (request.visible)(server) && agent.may_show(server);
         Self {
             away: away.filter(sees).cloned().collect(),
             unlisted: unlisted.filter(sees).cloned().collect(),
         }
     }
-}
-
-/// What an agent's globs over `server/tool` say about servers whose tools are not known.
-enum Allows<'a> {
-    All,
-    /// What each glob begins with, up to its first wildcard.
-    Beginnings(Vec<&'a str>),
-}
-
-impl<'a> Allows<'a> {
-    fn new(patterns: &'a [String]) -> Self {
-        match Globs::new(patterns) {
-            Ok(globs) if globs.is_empty() => Self::All,
-            Ok(_) => Self::Beginnings(patterns.iter().map(|pattern| beginning(pattern)).collect()),
-            // Lets no tool through either.
-            Err(_) => Self::Beginnings(Vec::new()),
-        }
-    }
-
-    fn some_tool_of(&self, server: &ServerName) -> bool {
-        let Self::Beginnings(all) = self else { return true };
-        let tools = format!("{server}/");
-        all.iter().any(|beginning| beginning.starts_with(&tools) || tools.starts_with(beginning))
-    }
-}
-
-fn beginning(pattern: &str) -> &str {
-    pattern.split(['*', '?', '[', '{', '\\']).next().unwrap_or_default()
 }

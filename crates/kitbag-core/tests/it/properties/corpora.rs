@@ -9,7 +9,7 @@ use kitbag_core::names::NameForm;
 use kitbag_core::names::lookup::NameMatch;
 use kitbag_core::schema::{Schema, example};
 use kitbag_core::shape::{
-    AllowAll, ArgumentChange, ArgumentChanges, Rename, Shaper, View, ViewRequest, restore,
+    AllowAll, ArgumentChange, ArgumentChanges, PermittedBy, Rename, Shaper, View, ViewRequest, restore,
 };
 use kitbag_core::{Limits, ServerName, UserId};
 use serde_json::{Map, Value};
@@ -38,7 +38,7 @@ pub(crate) fn view(snapshot: &Arc<Snapshot>, shapers: &BTreeMap<ServerName, Shap
         agent: &AgentRules::default(),
         form,
         user: &UserId::local(),
-        permit: &AllowAll,
+        permissions: &PermittedBy(&UserId::local(), &AllowAll),
         local: None,
         denied: None,
         visible: &|_| true,

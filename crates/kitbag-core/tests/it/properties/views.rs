@@ -10,8 +10,8 @@ use kitbag_core::names::lookup::NameMatch;
 use kitbag_core::names::{NameForm, ShownName};
 use kitbag_core::schema::{Schema, example};
 use kitbag_core::shape::{
-    ArgumentChange, ArgumentChanges, Authorize, Decision, Describe, Filter, Order, Rename, Rule, RuleError,
-    Shaper, UseNameForm, Verdict, View, ViewRequest, ViewTool, restore,
+    ArgumentChange, ArgumentChanges, Authorize, Decision, Describe, Filter, Order, PermittedBy, Rename, Rule,
+    RuleError, Shaper, UseNameForm, Verdict, View, ViewRequest, ViewTool, restore,
 };
 use kitbag_core::text::{Globs, is_hidden};
 use kitbag_core::{Limits, ServerName, UserId};
@@ -224,6 +224,8 @@ impl Plan {
             name: None,
             servers: texts(&self.servers),
             allow: texts(&self.allow),
+            deny: Vec::new(),
+            approve: Vec::new(),
             clash: self.clash,
             names: None,
             mode: None,
@@ -236,7 +238,7 @@ impl Plan {
             agent: &agent,
             form: self.form,
             user: &UserId::local(),
-            permit: &Permit(self.denied.clone()),
+            permissions: &PermittedBy(&UserId::local(), &Permit(self.denied.clone())),
             local: self.local.map(server).as_ref(),
             denied: None,
             visible: &|_| true,

@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use kitbag_core::catalog::Unreachable;
 use kitbag_core::names::lookup::{MatchedBy, NameMatch};
-use kitbag_core::shape::{Authorize, Decision, View, ViewTool};
-use kitbag_core::{ErrorKind, ServerName, UserId};
+use kitbag_core::shape::{View, ViewTool};
+use kitbag_core::{ErrorKind, ServerName};
 
 use super::super::views::{Unseen, WHOSE};
 use super::super::{Inner, find};
 use crate::execute::{CallError, Repair, troubled};
 use crate::roster::Now;
-use crate::world::Permits;
 
 /// The most names an ambiguous one is said to mean: spelled alike, a server may have thousands.
 const MOST_NAMES: usize = 10;
@@ -20,9 +19,8 @@ const MOST_NAMES: usize = 10;
 /// A tool as the rules and permits of one moment have it.
 pub(super) struct Judged {
     pub(super) now: Arc<Now>,
+    /// With what its user may do with it.
     pub(super) shown: Arc<ViewTool>,
-    /// Either it may be called, or a person has to be asked.
-    pub(super) decision: Decision,
 }
 
 impl Judged {
@@ -95,27 +93,7 @@ impl Inner {
                 found.filter(|found| view.keeps(found)).cloned().ok_or_else(gone)?
             }
         };
-        let decision = match self.decide(view, &shown, &now)? {
-            // As if it were not there.
-            Decision::Deny(_) => return Err(gone()),
-            Decision::Allow if shown.tool.marks.approve => Decision::Ask,
-            decision => decision,
-        };
-        Ok(Judged { now, shown, decision })
-    }
-
-    /// What the files and, where it has one, the program's own permit say.
-    fn decide(&self, view: &View, shown: &Arc<ViewTool>, now: &Arc<Now>) -> Result<Decision, CallError> {
-        let decide = |permit: &dyn Authorize, now: &Now, user: &UserId, shown: &ViewTool| {
-            Permits { policy: &now.world.policy, within: None, permit }.authorize(user, &shown.tool)
-        };
-        let Some(permit) = self.options.permit.clone() else {
-            return Ok(decide(&*self.permit, now, view.user(), shown));
-        };
-        let (now, user, shown) = (now.clone(), view.user().clone(), shown.clone());
-        let limits = now.world.limits.clone();
-        let decided = self.threads.run_now(&limits, move || decide(&*permit, &now, &user, &shown));
-        decided.map_err(|trouble| troubled("the permit of the program", &trouble))
+        Ok(Judged { now, shown })
     }
 
     /// What the same agent sees now, narrowed as the view was.

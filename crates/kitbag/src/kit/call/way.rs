@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use kitbag_core::model::{Activity, Seconds};
 use kitbag_core::schema::ExactJson;
-use kitbag_core::shape::{Decision, View};
+use kitbag_core::shape::View;
+use kitbag_core::shape::policy::CallDecision;
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde_json::Map;
 use serde_json::value::{RawValue, to_raw_value};
@@ -69,7 +70,7 @@ impl Way<'_> {
     /// Checked, through the hooks to the server, and back into shape.
     async fn pass(&self, judged: Judged, outgoing: &mut OutgoingCall) -> Result<CallResult, CallError> {
         let hooks = &self.kit.options.hooks;
-        let is_only_sent = hooks.is_empty() && judged.decision == Decision::Allow && !judged.is_local();
+        let is_only_sent = hooks.is_empty() && judged.shown.access.is_free() && !judged.is_local();
         let want = if is_only_sent { Want::Text } else { Want::Values };
         let Ready { arguments, coerced, text } = self.prepare(&judged, want)?;
         outgoing.arguments = arguments;
@@ -89,8 +90,12 @@ impl Way<'_> {
                 HookAction::Refuse(kind, why) => return Err(CallError::new(kind, why)),
             }
         }
-        // Asked last: what a person approves is what is sent.
-        self.approve(&judged, outgoing).await?;
+        // Decided last: what is judged, and what a person approves, is what is sent.
+        match judged.shown.access.decide(&outgoing.arguments) {
+            CallDecision::Allow => {}
+            CallDecision::Ask(_) => self.approve(&judged, outgoing).await?,
+            CallDecision::Deny(why) => return Err(CallError::new(ErrorKind::Denied, why)),
+        }
         // The bytes as given travel on; what a hook changed is changed in them.
         let is_changed = before.is_some_and(|before| before != outgoing.arguments);
         let text = if is_changed { Cow::Owned(changed(&text, &outgoing.arguments)) } else { text };
@@ -140,11 +145,8 @@ impl Way<'_> {
         prepare(&judged.shown, self.call.arguments, &judged.now.world.limits, want)
     }
 
-    /// Asks a person, where that is needed.
+    /// Asks a person.
     async fn approve(&self, judged: &Judged, outgoing: &OutgoingCall) -> Result<(), CallError> {
-        if judged.decision != Decision::Ask {
-            return Ok(());
-        }
         let denied = |why: &str| Err(CallError::new(ErrorKind::ApprovalDenied, why));
         let Some(approver) = self.kit.options.approver.clone() else {
             return denied("needs a person's approval, and nobody can be asked here");
@@ -188,7 +190,7 @@ impl Way<'_> {
         given: &str,
     ) -> Result<(Answered, Judged), CallError> {
         let options = self.call.options;
-        let mut judged = self.judged_now(judged).await?;
+        let mut judged = self.judged_now(judged, outgoing).await?;
         if judged.is_local() {
             return Ok((self.call_local(&judged, outgoing).await?, judged));
         }
@@ -238,7 +240,7 @@ impl Way<'_> {
             if next.is_none() || error.kind != ErrorKind::Unavailable {
                 return Err(error.into());
             }
-            judged = self.judged_now(judged).await?;
+            judged = self.judged_now(judged, outgoing).await?;
             link = link_in(&judged.now, &server)?;
         }
     }
@@ -253,7 +255,7 @@ impl Way<'_> {
 
     /// The same by what is true now: while a call waited for hooks, a person or its server, its user may have lost
     /// the tool, or the tool may have become another.
-    async fn judged_now(&self, judged: Judged) -> Result<Judged, CallError> {
+    async fn judged_now(&self, judged: Judged, outgoing: &OutgoingCall) -> Result<Judged, CallError> {
         let now = self.kit.now();
         if Arc::ptr_eq(&now.world, &judged.now.world) {
             return Ok(Judged { now, ..judged });
@@ -267,10 +269,16 @@ impl Way<'_> {
         if next.is_local() != judged.is_local() {
             return Err(not_found(self.view, self.call.tool, Vec::new()));
         }
-        let is_allowed = next.decision == judged.decision || next.decision == Decision::Allow;
         let arguments = |judged: &Judged| self.prepare(judged, Want::Values).map(|ready| ready.arguments);
-        if is_allowed && matches!((arguments(&judged), arguments(&next)), (Ok(old), Ok(new)) if old == new) {
-            return Ok(next);
+        if let (Ok(old), Ok(new)) = (arguments(&judged), arguments(&next)) {
+            // Arguments that only travel through were never read.
+            let sent = if outgoing.arguments.is_empty() { &new } else { &outgoing.arguments };
+            let decided = next.shown.access.decide(sent);
+            // What was decided still holds, or nothing is against the call any more.
+            let holds = decided == CallDecision::Allow || decided == judged.shown.access.decide(sent);
+            if holds && !matches!(decided, CallDecision::Deny(_)) && old == new {
+                return Ok(next);
+            }
         }
         let why = "its rules changed while the call waited; call it again";
         Err(CallError::new(ErrorKind::Unavailable, why))

@@ -14,6 +14,7 @@ use super::farm::{Opens as _, Use as _, said};
 mod apply;
 mod approvals;
 mod clocks;
+mod groups;
 mod judged;
 mod lists;
 mod names;

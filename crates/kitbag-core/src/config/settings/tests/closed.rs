@@ -23,6 +23,9 @@ fn effects(settings: &Settings) -> Vec<String> {
     settings.denied.users.iter().for_each(|(user, why)| add(&format!("user {user}"), Some(why)));
     add("all servers", settings.all_servers.as_ref());
     add("all agents", settings.all_agents.as_ref());
+    for (name, group) in &settings.groups {
+        add(&format!("group {name}"), group.closed.as_ref());
+    }
     for (name, agent) in &settings.agents {
         add(&format!("agent {name}"), agent.closed.as_ref());
     }
@@ -54,8 +57,8 @@ fn f3_an_agent_whose_restrictions_cannot_be_read_is_closed() {
         &["agent a: \"servers\" in [agents.a] cannot be read (kitbag.toml:2:11)"],
     );
     check(
-        "[agents.a]\ndeny = [\"fs/*\"]",
-        &["agent a: unknown key \"deny\" in [agents.a] (kitbag.toml:2:1)"],
+        "[agents.a]\nforbid = [\"fs/*\"]",
+        &["agent a: unknown key \"forbid\" in [agents.a] (kitbag.toml:2:1)"],
     );
     check("[agents]\na = 1", &["agent a: [agents.a] cannot be read (kitbag.toml:2:5)"]);
     // Only that agent, and nothing for keys that restrict nothing.
@@ -126,8 +129,19 @@ fn f3_a_misspelt_section_closes_what_it_names() {
     check("[serves.z]", &["server z: unknown section [serves] (kitbag.toml:1:2)"]);
     check("[agent.a]\nallow = [\"x\"]", &["agent a: unknown section [agent] (kitbag.toml:1:2)"]);
     check("[user.ada]\ngroups = [\"x\"]", &["user ada: unknown section [user] (kitbag.toml:1:2)"]);
-    check("[group.local]", &["user local: unknown section [group] (kitbag.toml:1:2)"]);
-    check("[group.dev]", &[]);
+    check("[group.local]", &["group local: unknown section [group] (kitbag.toml:1:2)"]);
+    check(
+        "[group.dev]\n[groups.dev]\nallow = ['x/*']",
+        &["group dev: unknown section [group] (kitbag.toml:1:2)"],
+    );
+    check(
+        "[groups.dev]\ndeni = ['x']",
+        &["group dev: unknown key \"deni\" in [groups.dev] (kitbag.toml:2:1)"],
+    );
+    check(
+        "[groups.dev]\ndeny = 'x'",
+        &["group dev: \"deny\" in [groups.dev] cannot be read (kitbag.toml:2:8)"],
+    );
     check("[polcy]\ntrifecta = \"deny\"", &["everyone: unknown section [polcy] (kitbag.toml:1:2)"]);
     check("servers = 3", &["all servers: [servers] cannot be read (kitbag.toml:1:11)"]);
     check("server = 3", &["all servers: unknown section [server] (kitbag.toml:1:1)"]);
@@ -148,14 +162,19 @@ fn f3_a_restriction_above_its_heading_closes_all_it_could_have_meant() {
         let whys: Vec<String> = whys.collect();
         let whys: Vec<&str> = whys.iter().map(String::as_str).collect();
         self::check(&format!("{line}\n[agents.a]\n[servers.x]"), &whys);
+        // Groups are closed one by one.
+        let (settings, _) =
+            read(Path::new("kitbag.toml"), &format!("{line}\n[groups.g]"), &Limits::default());
+        let is_of_groups = ["allow", "alow", "approve", "deny"].contains(&key);
+        assert_eq!(settings.groups[0].1.closed.is_some(), is_of_groups, "{line}");
     };
     check("allow = ['fs/*']", &["agents"]);
     check("alow = ['fs/*']", &["agents"]);
+    check("approve = ['x']", &["servers", "agents"]);
     for line in [
         "include = ['x']",
         "exclude = ['x']",
         "exlude = ['x']",
-        "approve = ['x']",
         "enabled = false",
         "per_user = true",
         "tools = 3",
@@ -164,7 +183,7 @@ fn f3_a_restriction_above_its_heading_closes_all_it_could_have_meant() {
     ] {
         check(line, &["servers"]);
     }
-    check("deny = ['fs/*']", &["servers", "agents"]);
+    check("deny = ['fs/*']", &["agents"]);
     for line in ["mode = 'gateway'", "timeout = '5s'", "model = 'x'", "names = 'bare'", "whatever = 1"] {
         check(line, &[]);
     }
