@@ -186,6 +186,7 @@ mod local;
 mod registry;
 mod roster;
 mod setup;
+pub mod store;
 #[cfg(feature = "tokens")]
 pub mod tokens;
 mod watch;

@@ -23,7 +23,7 @@ const ORDER: &[(&str, &[&[&str]])] = &[
     (
         "crates/kitbag/src/",
         &[
-            &["env", "tokens", "code"],
+            &["env", "tokens", "code", "store"],
             &["discover"],
             &["registry"],
             &["setup"],

@@ -151,4 +151,12 @@ limits! {
     schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";
     schema_ways: Items = 10_000, "ways in which a schema looks at one and the same value";
     schema_steps: Items = 1_000_000, "steps to check one value against a schema";
+    approvals: Items = 1_000, "approvals of one user that wait for an answer at once";
+    cached: Bytes = 64 << 20, "one remembered list of tools";
+    store_wait: Time = seconds(5), "until the database is connected, or others let go of its lock";
+    audit_queue: Items = 10_000, "rows of the audit log that wait to be written; more are counted and lost";
+    audit_bytes: Bytes = 64 << 20, "all of these rows together";
+    audit_batch: Items = 500, "rows of the audit log written in one step";
+    audit_retry: Time = seconds(1), "before rows of the audit log that could not be written are tried again";
+    audit_flush: Time = seconds(5), "until the rows of the audit log that wait are written, at the end";
 }
