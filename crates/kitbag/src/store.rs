@@ -8,19 +8,13 @@
 
 mod approvals;
 mod audit;
-<<<<<<< HEAD
-=======
 mod audit_writer;
->>>>>>> wt-e
 mod cache;
 pub mod chain;
 mod error;
 mod hash;
 mod inputs;
-<<<<<<< HEAD
-=======
 mod memory;
->>>>>>> wt-e
 mod owner;
 mod pins;
 mod tokens;
@@ -33,18 +27,12 @@ pub use audit::{
     AuditBatch, AuditDamage, AuditDecision, AuditEntry, AuditOutcome, AuditPosition, AuditQuery, AuditRow,
     AuditScope, AuditStore, AuditVerdict, Retention, WriterId,
 };
-<<<<<<< HEAD
-=======
 pub use audit_writer::{AuditWriter, Unwritten};
->>>>>>> wt-e
 pub use cache::{CacheEntry, CacheKey, CacheKind, CacheStore};
 pub use error::StoreError;
 pub use hash::Hash256;
 pub use inputs::{InputKey, InputStore};
-<<<<<<< HEAD
-=======
 pub use memory::MemoryStore;
->>>>>>> wt-e
 pub use owner::RowOwner;
 pub use pins::{Pin, PinKey, PinState, PinStore};
 pub use tokens::{TokenEntry, TokenError, TokenStore};
