@@ -13,6 +13,7 @@ use crate::schema::tree::values;
 use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
+mod definition;
 mod names;
 mod notes;
 mod snapshot;
@@ -20,6 +21,7 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub use definition::DefinitionHash;
 pub use names::CatalogNames;
 pub use notes::{ListCut, StaleList};
 pub(crate) use notes::{seen_as, twin_tools};
@@ -68,6 +70,8 @@ pub struct Tool {
     pub marks: OperatorMarks,
     /// Worth knowing about the definition; the tool works as it is.
     pub notes: Vec<Fault>,
+    /// Of its definition as received.
+    pub hash: DefinitionHash,
 }
 
 /// What a server says about what its tool does: hints, to be shown and never to be relied on.
@@ -253,6 +257,7 @@ impl Tool {
             undo: Vec::new(),
             order: 0,
             marks: OperatorMarks::default(),
+            hash: DefinitionHash::default(),
             notes,
         })
     }

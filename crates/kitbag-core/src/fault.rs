@@ -129,6 +129,8 @@ words!(
         TwinNames = "twin_names",
         /// A tool whose arguments or results have another schema than when it was listed before.
         SchemaChanged = "schema_changed",
+        /// A tool whose definition is not the one that was approved, or that nobody approved; it is held.
+        DefinitionChanged = "definition_changed",
         /// A part of a schema that is not checked, or is read otherwise than it says.
         SchemaNotChecked = "schema_not_checked",
         /// A result that does not match the schema its tool promised.
@@ -145,6 +147,8 @@ words!(
         Exposed = "exposed",
         /// A restriction that cannot be read, so that everything it could have meant is restricted.
         Closed = "closed",
+        /// The database that keeps pins, approvals and the audit log cannot be used.
+        Store = "store",
         /// A setting that nothing obeys yet.
         NotYet = "not_yet",
     }

@@ -27,7 +27,9 @@ use crate::execute::{Approver, CallRecord, Hook, Records, Results};
 use crate::guard::{self, Containment, Launcher};
 use crate::held::NamesFiles;
 use crate::local::LocalTool;
+use crate::pins::Pins;
 use crate::roster::{Now, Phase, Roster};
+use crate::store::Store;
 use crate::world::{ServerStatus, World};
 
 mod apply;
@@ -35,6 +37,7 @@ mod call;
 mod find;
 mod names;
 mod notes;
+mod pins;
 #[cfg(feature = "present")]
 mod present;
 mod views;
@@ -84,6 +87,8 @@ pub struct OpenOptions {
     pub hooks: Vec<Arc<dyn Hook>>,
     /// Who may see and call what; everybody everything otherwise.
     pub permit: Option<Arc<dyn Authorize>>,
+    /// Where pins, approvals and the audit log are kept; without one nothing is pinned or recorded beyond this process.
+    pub store: Option<Arc<dyn Store>>,
 }
 
 /// The error of [`Kitbag::open`]: a server that is `required` is not connected.
@@ -120,6 +125,7 @@ struct Inner {
     results: Results,
     records: Records,
     mismatches: Mismatches,
+    pins: Arc<Pins>,
     options: OpenOptions,
     permit: Arc<dyn Authorize>,
     /// Where code of the program runs that uses this.
@@ -172,6 +178,7 @@ impl Kitbag {
         let roster = Arc::new(roster);
         let keep = || NamesKeeper::start(&roster, held.own_servers(), &tasks, stop.clone());
         let names = options.only.is_none().then(keep);
+        let pins = Pins::open(options.store.clone(), &setup.user, &tasks, stop.clone());
         let kit = Self(Arc::new_cyclic(|me| Inner {
             me: me.clone(),
             user: setup.user.clone(),
@@ -185,6 +192,7 @@ impl Kitbag {
             results,
             records: Records::default(),
             mismatches: Mismatches::default(),
+            pins,
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
             threads,
@@ -212,7 +220,7 @@ impl Kitbag {
         let now = self.0.now();
         let started = now.links.values().filter(|opened| opened.state() != LinkState::Idle);
         let all = futures_util::future::join_all(started.map(|opened| opened.settled()));
-        let _ = tokio::time::timeout(at_most, all).await;
+        let _ = tokio::time::timeout(at_most, async { tokio::join!(all, self.0.pins.is_read()) }).await;
     }
 
     /// The same for every server: those that start on first need are needed now.
@@ -307,7 +315,7 @@ impl Kitbag {
         let read = now.world.faults.iter().chain(&self.0.opening_faults).cloned();
         // What takes nothing away is told by `notes` alone.
         let notes = self.notes_in(&now).into_iter().filter(|note| Severity::Warning <= note.severity);
-        away.chain(notes).chain(full).chain(read).collect()
+        away.chain(notes).chain(full).chain(read).chain(self.0.pins.fault()).collect()
     }
 
     /// Ends every server that nobody else in this process uses, all at once, and waits until nothing of them is

@@ -183,6 +183,7 @@ pub mod guard;
 mod held;
 mod kit;
 mod local;
+pub mod pins;
 mod registry;
 mod roster;
 mod setup;

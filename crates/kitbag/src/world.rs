@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use kitbag_core::config::layers::{EntryState, Layer, MergedServer as Row};
 use kitbag_core::config::settings::Settings;
-use kitbag_core::model::{AgentRules, Mode, Timeouts};
+use kitbag_core::model::{AgentRules, Mode, PinMode, Timeouts};
 use kitbag_core::names::NameForm;
 use kitbag_core::shape::policy::RuleSet;
 use kitbag_core::shape::{Shaper, Shapers, approvals, shaper};
@@ -92,6 +92,8 @@ pub(crate) struct World {
     pub(crate) others: Vec<ServerStatus>,
     /// Who is kept from what.
     pub(crate) policy: Policy,
+    /// When tools are held until their definition is approved: the strictest of all files.
+    pub(crate) pins: PinMode,
     /// Which form of name tools have, unless a rule says otherwise.
     pub(crate) form: NameForm,
     /// How tools are shown, unless a rule says otherwise.
@@ -115,6 +117,7 @@ impl World {
             servers: BTreeMap::new(),
             others: Vec::new(),
             policy: Policy::default(),
+            pins: PinMode::default(),
             form: NameForm::Full,
             mode: Mode::default(),
             local: ServerName::local(),
@@ -168,6 +171,7 @@ impl World {
             version: before.version + 1,
             others: others(&setup),
             policy,
+            pins: setup.settings.iter().filter_map(|(_, settings)| settings.pins).max().unwrap_or_default(),
             form: last(&setup, |settings| settings.names).unwrap_or(NameForm::Full),
             mode: last(&setup, |settings| settings.mode).unwrap_or_default(),
             local: local_owner(&setup),

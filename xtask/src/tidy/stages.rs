@@ -24,6 +24,7 @@ const ORDER: &[(&str, &[&[&str]])] = &[
         "crates/kitbag/src/",
         &[
             &["env", "tokens", "code", "store"],
+            &["pins"],
             &["discover"],
             &["registry"],
             &["setup"],

@@ -52,6 +52,18 @@ pub(super) const PAGES: &[CodePage] = &[
         "warning[schema_changed]: x: the tool \"count\" has another output schema than when it was listed before",
     ),
     page(
+        "definition_changed",
+        "The server describes a tool otherwise than when it was first used or approved, or [pins] mode is strict and nobody has approved the tool. Until then it is not listed and not called.",
+        "Look at the change with `kitbag pins diff <server>`, and take it with `kitbag pins approve <server>/<tool>` if it is wanted.",
+        "warning[definition_changed]: x: held until they are approved: say (its definition changed since it was first used)",
+    ),
+    page(
+        "store",
+        "The database of pins, approvals and the audit log cannot be opened, read or written. Tools whose approval cannot be looked up are held.",
+        "Do what the message says. `[store] url` in kitbag.toml names another database; `[pins] mode = \"off\"` does without pins.",
+        "error[store]: kitbag.db is damaged: file is not a database; move it away, or restore it from a backup",
+    ),
+    page(
         "schema_not_checked",
         "The schema uses a keyword or a pattern that cannot be checked here, so the server alone checks it.",
         "Nothing; calls are sent as the model makes them.",

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, KeyValue, Node};
 use crate::fault::{Fault, FaultKind, Severity, SourceLocation};
-use crate::model::{AgentRules, Limits, Mode, Overrides};
+use crate::model::{AgentRules, Limits, Mode, Overrides, PinMode};
 use crate::names::{NameForm, UserId};
 
 mod check;
@@ -86,6 +86,12 @@ pub struct Settings {
     pub groups: Vec<(String, GroupRules)>,
     /// Who may see and call nothing.
     pub denied: Denied,
+    /// When tools are held until their definition is approved.
+    pub pins: Option<PinMode>,
+    /// Where pins, approvals and the audit log are kept.
+    pub store: Option<Located<String>>,
+    /// Whether the audit log keeps arguments in full.
+    pub audit_payload: Option<bool>,
     /// Why every server is closed, if so, those that the file does not name included.
     pub all_servers: Option<String>,
     /// Why every agent is closed, if so, those that the file does not name included.
@@ -134,6 +140,9 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         memberships: groups::memberships(&source, &root),
         groups: groups::groups(&source, restrictions, &root),
         denied: Denied::read(restrictions, &root),
+        pins: root.at_path(&["pins", "mode"]).and_then(Node::text).and_then(PinMode::parse),
+        store: reader.texts(&["store", "url"]).pop(),
+        audit_payload: root.at_path(&["audit", "payload"]).and_then(Node::bool),
         all_servers: restrictions.whole_section("servers"),
         all_agents: restrictions.whole_section("agents"),
         unread: false,

@@ -64,10 +64,19 @@ impl Authorize for AllowAll {
     }
 }
 
+/// Why a tool is not in a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// Its user may not have it; as if it were not there.
+    Denied(String),
+    /// Its definition is not the one that was approved, or nobody approved it. Whoever asks for it is told.
+    Held(String),
+}
+
 /// What the user of a view may do with tools.
 pub trait Permissions {
     /// What may be done with a tool; why nothing otherwise.
-    fn access(&self, tool: &Tool) -> Result<Access, String>;
+    fn access(&self, tool: &Tool) -> Result<Access, Refusal>;
 
     /// What a tool may do to the world, as far as somebody vouches for it.
     fn risk(&self, tool: &Tool) -> Risk {
@@ -79,7 +88,7 @@ pub trait Permissions {
 pub struct PermittedBy<'a>(pub &'a UserId, pub &'a dyn Authorize);
 
 impl Permissions for PermittedBy<'_> {
-    fn access(&self, tool: &Tool) -> Result<Access, String> {
-        Access::of(self.1.authorize(self.0, tool))
+    fn access(&self, tool: &Tool) -> Result<Access, Refusal> {
+        Access::of(self.1.authorize(self.0, tool)).map_err(Refusal::Denied)
     }
 }

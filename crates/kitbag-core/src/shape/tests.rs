@@ -90,10 +90,10 @@ struct Asked<'a> {
 }
 
 impl Permissions for Asked<'_> {
-    fn access(&self, tool: &Tool) -> Result<Access, String> {
+    fn access(&self, tool: &Tool) -> Result<Access, Refusal> {
         let access = PermittedBy(&self.scene.user, self.permit).access(tool)?;
         match self.scene.approvals.get(&tool.server) {
-            Some(rules) => Ok(access.and(rules.access(tool, tool.marks.risk)?)),
+            Some(rules) => Ok(access.and(rules.access(tool, tool.marks.risk).map_err(Refusal::Denied)?)),
             None => Ok(access),
         }
     }

@@ -19,9 +19,12 @@ mod naming;
 mod narrow;
 mod reach;
 
-use agent::AgentFilter;
+use agent::{AgentFilter, HELD};
 use narrow::Narrowing;
 use reach::Reach;
+
+/// Names of tools in one line about those that wait for approval.
+const HELD_NAMES: usize = 5;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
@@ -90,6 +93,14 @@ pub struct HiddenTool {
 }
 
 impl HiddenTool {
+    /// Why it is left out until a person approves it, if that is why.
+    pub fn held_because(&self) -> Option<&str> {
+        match self.trail.last() {
+            Some(RuleStep { rule, outcome: RuleOutcome::Dropped(why) }) if rule == HELD => Some(why),
+            _ => None,
+        }
+    }
+
     fn new(tool: &Tool, trail: impl IntoIterator<Item = RuleStep>) -> Self {
         let (server, tool) = (tool.server.clone(), tool.name.to_string());
         Self { server, tool, trail: trail.into_iter().collect() }
@@ -325,6 +336,22 @@ impl View {
         &self.left_out
     }
 
+    /// A tool that is left out because nobody approved it as it is, by any of its names, and why.
+    pub fn held(&self, name: &str) -> Option<(&HiddenTool, &str)> {
+        self.left_out.iter().find_map(|hidden| {
+            let why = hidden.held_because()?;
+            let tool = self.snapshot.tool(&hidden.server, &hidden.tool)?;
+            let is_shown = |form: NameForm| {
+                self.snapshot.names().table(form).name(&hidden.server, &tool.name).map(ShownName::as_str)
+                    == Some(name)
+            };
+            let is_meant = name == hidden.tool
+                || name.split_once('/') == Some((hidden.server.as_str(), &hidden.tool))
+                || NameForm::ALL.into_iter().any(is_shown);
+            is_meant.then_some((hidden, why))
+        })
+    }
+
     /// What is wrong with rules and names.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -436,7 +463,27 @@ fn shape_all(
             }
         }
     }
+    faults.extend(held_faults(&left_out));
     (kept, left_out)
+}
+
+/// Tools that wait for approval, a line for each server.
+fn held_faults(left_out: &[HiddenTool]) -> Vec<Fault> {
+    let mut held: BTreeMap<&ServerName, Vec<&HiddenTool>> = BTreeMap::new();
+    for hidden in left_out.iter().filter(|hidden| hidden.held_because().is_some()) {
+        held.entry(&hidden.server).or_default().push(hidden);
+    }
+    let fault = |(server, tools): (&ServerName, Vec<&HiddenTool>)| {
+        let named: Vec<&str> = tools.iter().take(HELD_NAMES).map(|hidden| hidden.tool.as_str()).collect();
+        let more = tools.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let why = tools.first().and_then(|hidden| hidden.held_because()).unwrap_or_default();
+        let message = format!("held until they are approved: {}{more} ({why})", named.join(", "));
+        let fault = Fault::warning(FaultKind::DefinitionChanged, message).of(server);
+        Fault { stage: Stage::Shape, ..fault }
+            .hint(format!("kitbag pins diff {server}, then kitbag pins approve"))
+    };
+    held.into_iter().map(fault).collect()
 }
 
 fn earlier(view: &View) -> HashMap<*const Tool, &Arc<ViewTool>> {

@@ -91,9 +91,10 @@ impl Inner {
         Ok(view)
     }
 
-    /// How often the permit changed; not known where it panics, as where it does not say.
-    fn revision(&self) -> Option<u64> {
-        guarded_now(|| self.permit.revision()).flatten()
+    /// How often the permit and the pins changed; not known where the permit panics, as where it does not say.
+    fn revision(&self) -> Option<(u64, u64)> {
+        let permit = guarded_now(|| self.permit.revision()).flatten()?;
+        Some((permit, self.pins.revision()))
     }
 
     /// What the agent of a view sees at this moment; none where that is the view itself.
@@ -164,7 +165,8 @@ impl Inner {
     ) -> Result<View, ClashError> {
         let world = &now.world;
         let within = Within::of(world, agent);
-        let permissions = Permits { world, user, within: within.as_ref(), permit: &*self.permit };
+        let permissions =
+            Permits { world, user, within: within.as_ref(), pins: &self.pins, permit: &*self.permit };
         let is_visible = |server: &ServerName| {
             world.policy.denies_server(user, server).is_none()
                 && within.as_ref().is_none_or(|within| within.denies_server(server).is_none())
@@ -214,12 +216,12 @@ pub(super) const WHOSE: &str = "a rule or the permit of the program";
 struct Made {
     view: Arc<View>,
     world: Arc<World>,
-    revision: Option<u64>,
+    revision: Option<(u64, u64)>,
 }
 
 impl Made {
     /// Whether a new one would be the same.
-    fn holds(&self, now: &Now, revision: Option<u64>) -> bool {
+    fn holds(&self, now: &Now, revision: Option<(u64, u64)>) -> bool {
         revision.is_some()
             && self.revision == revision
             && Arc::ptr_eq(&self.world, &now.world)

@@ -8,12 +8,13 @@ use kitbag_core::catalog::Tool;
 use kitbag_core::config::settings::{Denied, GroupRules, Located};
 use kitbag_core::model::{AgentRules, Risk};
 use kitbag_core::shape::policy::{Access, RuleSet, RuleText, RuleTexts};
-use kitbag_core::shape::{Authorize, Decision, Permissions};
+use kitbag_core::shape::{Authorize, Decision, Permissions, Refusal};
 use kitbag_core::text::{Globs, nearest};
 use kitbag_core::{Fault, FaultKind, ServerName, Stage, UserId};
 
 use super::{Server, World};
 use crate::Setup;
+use crate::pins::{PinVerdict, Pins};
 
 /// Restrictions that hold for every door: what groups may do, who belongs to them, and what is whose.
 #[derive(Default)]
@@ -196,11 +197,20 @@ pub(crate) struct Permits<'a> {
     pub(crate) world: &'a World,
     pub(crate) user: &'a UserId,
     pub(crate) within: Option<&'a Within>,
+    pub(crate) pins: &'a Pins,
     pub(crate) permit: &'a dyn Authorize,
 }
 
-impl Permissions for Permits<'_> {
-    fn access(&self, tool: &Tool) -> Result<Access, String> {
+impl Permits<'_> {
+    /// What its pin says about a tool of a server; tools of the program itself, and those of files, have none.
+    fn pinned(&self, tool: &Tool) -> PinVerdict {
+        match self.world.servers.get(&tool.server) {
+            Some(server) => self.pins.judge(self.world.pins, server.plan.owner.as_ref(), tool),
+            None => PinVerdict::Free,
+        }
+    }
+
+    fn permitted(&self, tool: &Tool) -> Result<Access, String> {
         let risk = self.risk(tool);
         let mut access = self.world.policy.access(self.user, tool, risk)?;
         if let Some(within) = self.within {
@@ -214,5 +224,23 @@ impl Permissions for Permits<'_> {
         let decided =
             decided.unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned()));
         Ok(access.and(Access::of(decided)?))
+    }
+}
+
+impl Permissions for Permits<'_> {
+    fn access(&self, tool: &Tool) -> Result<Access, Refusal> {
+        // First whether the user may know of it at all.
+        let access = self.permitted(tool).map_err(Refusal::Denied)?;
+        match self.pinned(tool) {
+            PinVerdict::Held(why) => Err(Refusal::Held(why)),
+            PinVerdict::Free | PinVerdict::Approved => Ok(access),
+        }
+    }
+
+    /// The operator's word, else the server's in a definition that a person approved.
+    fn risk(&self, tool: &Tool) -> Risk {
+        let told = tool.marks.risk;
+        let is_known = told.effect.is_some() && told.open.is_some();
+        if !is_known && self.pinned(tool) == PinVerdict::Approved { told.or(tool.hints.risk()) } else { told }
     }
 }

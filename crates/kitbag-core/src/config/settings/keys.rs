@@ -98,7 +98,7 @@ pub(super) const ROOT: &[Key] = &[
     restricts("groups", Shape::Named(&Shape::Table(GROUP)), "permissions that users share"),
     restricts("users", Shape::Named(&Shape::Table(USER)), "users besides those with a folder of their own"),
     key("limits", Shape::Limits, "any row of `kitbag limits`, by its name"),
-    key("store", Shape::Table(STORE), "where users, pins and audit are kept"),
+    key("store", Shape::Table(STORE), "where pins, approvals and the audit log are kept"),
     restricts("pins", Shape::Table(PINS), "what happens when a tool's definition changes"),
     restricts("policy", Shape::Table(POLICY), "which tools may not be seen together"),
     key("audit", Shape::Table(AUDIT), "what is recorded about calls"),
@@ -219,8 +219,7 @@ pub(super) const POLICY: &[Key] = &[restricts(
     "private data, untrusted text and a way out in one view",
 )];
 
-pub(super) const AUDIT: &[Key] =
-    &[key("payload", Shape::Bool, "whether arguments and results are recorded too")];
+pub(super) const AUDIT: &[Key] = &[key("payload", Shape::Bool, "whether arguments are recorded in full")];
 
 pub(super) const SERVE: &[Key] = &[
     key("listen", Shape::Text, "the address to listen at"),

@@ -6,8 +6,11 @@ use crate::fault::{Fault, FaultKind, Stage};
 use crate::names::ServerName;
 use crate::shape::policy::{Access, RuleSet};
 use crate::shape::unreadable::{agent_fault, server_fault};
-use crate::shape::{RuleOutcome, RuleStep};
+use crate::shape::{Refusal, RuleOutcome, RuleStep};
 use crate::text::Globs;
+
+/// The step at which tools are left out that nobody approved as they are.
+pub(super) const HELD: &str = "pin";
 
 /// What an agent asked for and a user may have.
 pub(super) struct AgentFilter<'a> {
@@ -67,7 +70,10 @@ impl<'a> AgentFilter<'a> {
                 .access(tool, self.request.permissions.risk(tool))
                 .map_err(|why| dropped("agent", why))?,
         };
-        let user = self.request.permissions.access(tool).map_err(|why| dropped("permission", why))?;
+        let user = self.request.permissions.access(tool).map_err(|refusal| match refusal {
+            Refusal::Denied(why) => dropped("permission", why),
+            Refusal::Held(why) => dropped(HELD, why),
+        })?;
         Ok(own.and(user))
     }
 }

@@ -33,6 +33,7 @@ impl Judged {
 impl Inner {
     /// The tool a name means in a view, as it is now.
     pub(super) async fn meant(&self, view: &View, name: &str) -> Result<Judged, CallError> {
+        self.pins.is_read().await;
         let (found, by) = view.find_by(name);
         if !self.is_open(view, name, &found, by) {
             let shown = resolve(view, name, found).map_err(|failure| self.with_reason(failure))?;
@@ -85,7 +86,9 @@ impl Inner {
         let shown = match present {
             None => shown.clone(),
             Some(present) => {
-                let NameMatch::One(index) = present.find(shown.full.as_str()) else { return Err(gone()) };
+                let NameMatch::One(index) = present.find(shown.full.as_str()) else {
+                    return Err(held(&present, shown.full.as_str()).unwrap_or_else(gone));
+                };
                 let found = present.at(index).filter(|found| {
                     let (found, before) = (&found.tool, &shown.tool);
                     found.server == before.server && found.name == before.name
@@ -141,8 +144,15 @@ fn resolve<'v>(view: &'v View, name: &str, found: NameMatch) -> Result<&'v Arc<V
             let message = format!("{name:?} may mean any of {}{more}", names.join(", "));
             Err(CallError::new(ErrorKind::Ambiguous, message).repair(Repair::Names(names)))
         }
-        NameMatch::None { near } => Err(absent(view, name, names(&near))),
+        NameMatch::None { near } => Err(held(view, name).unwrap_or_else(|| absent(view, name, names(&near)))),
     }
+}
+
+/// That a tool of this name waits for a person's approval.
+fn held(view: &View, name: &str) -> Option<CallError> {
+    let (hidden, why) = view.held(name)?;
+    let message = format!("is held: {why}; kitbag pins diff {}/{}", hidden.server, hidden.tool);
+    Some(CallError::new(ErrorKind::Held, message).of(&hidden.server, &hidden.tool))
 }
 
 /// Why a name means nothing in a view: a server that may have such a tool is away, or no server has it. `near` are names

@@ -99,6 +99,9 @@ impl Way<'_> {
         // The bytes as given travel on; what a hook changed is changed in them.
         let is_changed = before.is_some_and(|before| before != outgoing.arguments);
         let text = if is_changed { Cow::Owned(changed(&text, &outgoing.arguments)) } else { text };
+        if let Some(server) = judged.now.world.servers.get(&judged.shown.tool.server) {
+            self.kit.pins.used(judged.now.world.pins, server.plan.owner.as_ref(), &judged.shown.tool);
+        }
         let (answered, judged) = self.send(judged, outgoing, &text).await?;
         let received = answered.raw.get().len();
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
@@ -257,6 +260,7 @@ impl Way<'_> {
     /// the tool, or the tool may have become another.
     async fn judged_now(&self, judged: Judged, outgoing: &OutgoingCall) -> Result<Judged, CallError> {
         let now = self.kit.now();
+        self.check_definition(&judged, &now)?;
         if Arc::ptr_eq(&now.world, &judged.now.world) {
             return Ok(Judged { now, ..judged });
         }
@@ -282,6 +286,21 @@ impl Way<'_> {
         }
         let why = "its rules changed while the call waited; call it again";
         Err(CallError::new(ErrorKind::Unavailable, why))
+    }
+
+    /// What was approved or pinned is a definition: another one, listed while the call waited, is not.
+    fn check_definition(&self, judged: &Judged, now: &Now) -> Result<(), CallError> {
+        let shown = &judged.shown;
+        let is_bound = !shown.access.is_free() || self.kit.options.store.is_some();
+        if !is_bound || Arc::ptr_eq(&now.snapshot, &judged.now.snapshot) {
+            return Ok(());
+        }
+        let listed = now.snapshot.tool(&shown.tool.server, shown.tool.name.as_str());
+        if listed.is_none_or(|tool| tool.definition_hash() == shown.tool.definition_hash()) {
+            return Ok(());
+        }
+        let why = "is held: its definition changed while the call waited; call it again";
+        Err(CallError::new(ErrorKind::Held, why))
     }
 
     /// A tool of the program itself.

@@ -19,6 +19,7 @@ mod judged;
 mod lists;
 mod names;
 mod owners;
+mod pins;
 mod questions;
 mod reloads;
 mod revive;

@@ -22,8 +22,6 @@ fn check(text: &str, severity: Severity, what: &str, denied: &str) {
 #[test]
 fn f2_settings_without_effect_are_told() {
     let warned = |text: &str, what: &str| check(text, Severity::Warning, what, "");
-    warned("[store]\nurl = \"sqlite:\"", "[store]");
-    warned("[audit]\npayload = true", "[audit]");
     warned("[serve]\nlisten = \"x\"", "[serve]");
     warned("[present]\nbudget = 1", "\"budget\" in [present]");
     warned("[present]\nmode = \"auto\"", "\"auto\" for \"mode\" in [present]");
@@ -32,7 +30,6 @@ fn f2_settings_without_effect_are_told() {
     for (key, value) in [("budget", "1"), ("model", "\"x\""), ("instruction", "\"x\""), ("max_steps", "1")] {
         warned(&format!("[agents.a]\n{key} = {value}"), &format!("{key:?} in [agents.a]"));
     }
-    warned("[pins]\nmode = \"off\"", "[pins]");
     warned("[policy]\ntrifecta = \"warn\"", "[policy]");
     let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"gateway\"", &Limits::default());
     assert_eq!((settings.mode, faults), (Some(Mode::Gateway), vec![]));
@@ -45,13 +42,10 @@ fn f2_settings_without_effect_are_told() {
 #[test]
 fn f2_restrictions_nobody_enforces_refuse() {
     let refused = |text: &str, what: &str, denied: &str| check(text, Severity::Error, what, denied);
-    for mode in ["\"first-use\"", "\"strict\"", "\"of\"", "3"] {
-        refused(&format!("[pins]\nmode = {mode}"), "[pins]", "everyone");
-    }
     for word in ["\"ask\"", "\"deny\"", "true"] {
         refused(&format!("[policy]\ntrifecta = {word}"), "[policy]", "everyone");
     }
-    refused("pins = 3", "[pins]", "everyone");
+    refused("policy = 3", "[policy]", "everyone");
     // A slip leaves open what was meant.
     check("[policy]\ntrifect = \"deny\"", Severity::Warning, "[policy]", "everyone");
 }
@@ -77,7 +71,7 @@ fn f2_every_key_is_listed_and_each_row_is_a_key() {
         assert!(paths.iter().any(|path| path == row.path || path.starts_with(&below)), "{row:?}");
     }
     let not_yet = |path: &str| paths.iter().any(|known| known == path) && is_not_yet(path);
-    assert!(not_yet("store.url") && not_yet("agents.*.model") && !not_yet("groups.*.deny"));
+    assert!(not_yet("serve.listen") && not_yet("agents.*.model") && !not_yet("groups.*.deny"));
     assert!(!not_yet("present.mode") && !not_yet("agents.*.allow") && !not_yet("servers.*.timeout"));
 }
 
@@ -85,7 +79,7 @@ fn f2_every_key_is_listed_and_each_row_is_a_key() {
 fn f2_the_schema_says_what_is_not_supported() {
     let schema = json_schema();
     let text = |pointer: &str| schema.pointer(pointer).and_then(Value::as_str).unwrap().to_owned();
-    for pointer in ["/properties/store", "/properties/store/properties/url", "/properties/pins"] {
+    for pointer in ["/properties/serve", "/properties/serve/properties/listen", "/properties/policy"] {
         let text = text(&format!("{pointer}/description"));
         assert!(text.ends_with(" (not supported yet)"), "{text}");
     }
