@@ -7,8 +7,8 @@ use std::sync::Arc;
 use kitbag::cli::{READ_RESULT, could_have, speaks_of};
 use kitbag::connect::StartServers;
 use kitbag::{
-    ApprovalRequest, Approver, BoxFuture, ErrorKind, Fault, FaultKind, Kitbag, LocalTool, OpenOptions,
-    ServerName, ServerSpec, Setup, Severity, UserId, View,
+    ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, ErrorKind, Fault, FaultKind, Kitbag, LocalTool,
+    OpenOptions, ServerName, ServerSpec, Setup, Severity, UserId, View,
 };
 use kitbag_core::Stage;
 use kitbag_core::config::layers::{EntryState, MergedServer};
@@ -19,7 +19,7 @@ use crate::exit::{Exit, Failure};
 #[cfg(unix)]
 use crate::signals::Interrupts;
 use crate::starting;
-use crate::terminal::{confirm, is_interactive};
+use crate::terminal::{ask, is_interactive};
 
 /// What there is to say when MCP is switched off, and what to do about it.
 pub(crate) const OFF: (&str, &str) =
@@ -215,13 +215,21 @@ pub(crate) fn approver(context: &Context) -> Option<Arc<dyn Approver>> {
 struct AtTerminal;
 
 impl Approver for AtTerminal {
-    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool> {
+    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         let arguments = serde_json::Value::Object(approval.arguments).to_string();
         let call = format!("{}/{} {arguments}", approval.server, approval.tool);
-        let asked = tokio::task::spawn_blocking(move || {
-            confirm(&format!("{} needs your approval. Call it?", visible(&call)))
+        let question = format!(
+            "{} needs your approval: {}\nCall it? y once, s for this session, a always, anything else no [y/N] ",
+            visible(&call),
+            visible(&approval.why)
+        );
+        let asked = tokio::task::spawn_blocking(move || match ask(&question).as_deref().map(str::trim) {
+            Some("y" | "Y" | "yes") => ApprovalAnswer::Once,
+            Some("s" | "S" | "session") => ApprovalAnswer::Session,
+            Some("a" | "A" | "always") => ApprovalAnswer::Always,
+            _ => ApprovalAnswer::No,
         });
-        Box::pin(async move { asked.await.unwrap_or(false) })
+        Box::pin(async move { asked.await.unwrap_or(ApprovalAnswer::No) })
     }
 }
 

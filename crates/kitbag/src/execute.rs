@@ -20,7 +20,7 @@ mod weight;
 #[cfg(test)]
 mod tests;
 
-pub use approve::{ApprovalRequest, Approver};
+pub use approve::{ApprovalAnswer, ApprovalRequest, Approver, AskElsewhere};
 pub use call::{CallOptions, ResultSize, ToolCall};
 pub use convert::ContentBlock;
 pub use failure::{CallError, Repair};
@@ -34,7 +34,7 @@ pub(crate) use arguments::{Ready, Want, prepare};
 pub(crate) use call::CallParts;
 pub(crate) use convert::{Converted, convert, short};
 pub(crate) use guarded::{guarded_now, troubled};
-pub(crate) use record::{Kept, Records, Taken};
+pub(crate) use record::{Kept, Records, Taken, masked_arguments};
 pub(crate) use responder::{ANSWERER, Watched};
 pub(crate) use results::{Results, tool as read_result};
 

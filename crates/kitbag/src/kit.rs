@@ -29,7 +29,7 @@ use crate::held::NamesFiles;
 use crate::local::LocalTool;
 use crate::pins::Pins;
 use crate::roster::{Now, Phase, Roster};
-use crate::store::Store;
+use crate::store::{AuditWriter, Store};
 use crate::world::{ServerStatus, World};
 
 mod apply;
@@ -43,6 +43,7 @@ mod present;
 mod views;
 
 pub use apply::ApplyError;
+use call::SessionGrants;
 pub use call::absent;
 pub use find::{could_have, speaks_of};
 pub use views::UnknownAgent;
@@ -126,6 +127,12 @@ struct Inner {
     records: Records,
     mismatches: Mismatches,
     pins: Arc<Pins>,
+    /// Where calls are written down, if anywhere.
+    audit: Option<AuditWriter>,
+    /// What was approved until this process ends.
+    session_grants: SessionGrants,
+    /// Names this process among those of its user.
+    session: String,
     options: OpenOptions,
     permit: Arc<dyn Authorize>,
     /// Where code of the program runs that uses this.
@@ -178,6 +185,7 @@ impl Kitbag {
         let roster = Arc::new(roster);
         let keep = || NamesKeeper::start(&roster, held.own_servers(), &tasks, stop.clone());
         let names = options.only.is_none().then(keep);
+        let audit = options.store.clone().and_then(|store| AuditWriter::start(store, &limits).ok());
         let pins = Pins::open(options.store.clone(), &setup.user, &tasks, stop.clone());
         let kit = Self(Arc::new_cyclic(|me| Inner {
             me: me.clone(),
@@ -193,6 +201,9 @@ impl Kitbag {
             records: Records::default(),
             mismatches: Mismatches::default(),
             pins,
+            session: audit.as_ref().map(|audit| audit.id().to_string()).unwrap_or_default(),
+            audit,
+            session_grants: SessionGrants::default(),
             permit: options.permit.clone().unwrap_or_else(|| Arc::new(AllowAll)),
             options,
             threads,
@@ -350,11 +361,15 @@ impl Kitbag {
             if let Some(saving) = saving {
                 let _ = saving.await;
             }
+            if let Some(audit) = &kit.audit {
+                // What could not be written is told by the next row, or lost with the process.
+                let _ = audit.flush(limits.audit_flush).await;
+            }
             kit.stop.cancel();
             kit.tasks.close();
             kit.tasks.wait().await;
         };
-        let bound = limits.drain + limits.wait_end + Duration::from_secs(1);
+        let bound = limits.drain + limits.wait_end + limits.audit_flush + Duration::from_secs(1);
         let _ = tokio::time::timeout(bound, all).await;
         kit.stop.cancel();
     }

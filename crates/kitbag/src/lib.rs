@@ -206,8 +206,8 @@ pub use env::Env;
 #[cfg(feature = "present")]
 pub use execute::IntentOutcome;
 pub use execute::{
-    ApprovalRequest, Approver, CallError, CallInfo, CallOptions, CallRecord, CallResult, ContentBlock, Hook,
-    HookAction, OutgoingCall, Repair, ResultSize, ToolCall,
+    ApprovalAnswer, ApprovalRequest, Approver, CallError, CallInfo, CallOptions, CallRecord, CallResult,
+    ContentBlock, Hook, HookAction, OutgoingCall, Repair, ResultSize, ToolCall,
 };
 pub use kit::{ApplyError, Kitbag, OpenError, OpenOptions, UnknownAgent};
 pub use local::{IntoToolOutput, LocalTool, ToolContext, ToolOutput};
@@ -253,6 +253,11 @@ pub mod files {
     pub use crate::registry::{FileError, SecretStore, TrustEntry, TrustStore, write};
     #[cfg(feature = "files")]
     pub use crate::registry::{Registry, RegistryError, export_into};
+}
+
+/// Approving calls in another process than the one that makes them.
+pub mod approvals {
+    pub use crate::execute::AskElsewhere;
 }
 
 /// What the command line of this workspace needs beyond the API. It may change at any time.

@@ -94,6 +94,8 @@ pub(crate) struct World {
     pub(crate) policy: Policy,
     /// When tools are held until their definition is approved: the strictest of all files.
     pub(crate) pins: PinMode,
+    /// Whether the audit log keeps arguments in full.
+    pub(crate) audit_payload: bool,
     /// Which form of name tools have, unless a rule says otherwise.
     pub(crate) form: NameForm,
     /// How tools are shown, unless a rule says otherwise.
@@ -118,6 +120,7 @@ impl World {
             others: Vec::new(),
             policy: Policy::default(),
             pins: PinMode::default(),
+            audit_payload: false,
             form: NameForm::Full,
             mode: Mode::default(),
             local: ServerName::local(),
@@ -172,6 +175,7 @@ impl World {
             others: others(&setup),
             policy,
             pins: setup.settings.iter().filter_map(|(_, settings)| settings.pins).max().unwrap_or_default(),
+            audit_payload: last(&setup, |settings| settings.audit_payload).unwrap_or_default(),
             form: last(&setup, |settings| settings.names).unwrap_or(NameForm::Full),
             mode: last(&setup, |settings| settings.mode).unwrap_or_default(),
             local: local_owner(&setup),

@@ -151,6 +151,7 @@ limits! {
     schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";
     schema_ways: Items = 10_000, "ways in which a schema looks at one and the same value";
     schema_steps: Items = 1_000_000, "steps to check one value against a schema";
+    approval_poll: Time = Duration::from_millis(250), "between two looks whether another process approved a call";
     approvals: Items = 1_000, "approvals of one user that wait for an answer at once";
     cached: Bytes = 64 << 20, "one remembered list of tools";
     store_wait: Time = seconds(5), "until the database is connected, or others let go of its lock";

@@ -93,12 +93,19 @@ pub struct HiddenTool {
 }
 
 impl HiddenTool {
-    /// Why it is left out until a person approves it, if that is why.
-    pub fn held_because(&self) -> Option<&str> {
+    /// What left it out, and why.
+    pub fn reason(&self) -> Option<(&str, &str)> {
         match self.trail.last() {
-            Some(RuleStep { rule, outcome: RuleOutcome::Dropped(why) }) if rule == HELD => Some(why),
+            Some(RuleStep { rule, outcome: RuleOutcome::Dropped(why) | RuleOutcome::Failed(why) }) => {
+                Some((rule, why))
+            }
             _ => None,
         }
+    }
+
+    /// Why it is left out until a person approves it, if that is why.
+    pub fn held_because(&self) -> Option<&str> {
+        self.reason().filter(|(rule, _)| *rule == HELD).map(|(_, why)| why)
     }
 
     fn new(tool: &Tool, trail: impl IntoIterator<Item = RuleStep>) -> Self {
@@ -338,17 +345,20 @@ impl View {
 
     /// A tool that is left out because nobody approved it as it is, by any of its names, and why.
     pub fn held(&self, name: &str) -> Option<(&HiddenTool, &str)> {
-        self.left_out.iter().find_map(|hidden| {
-            let why = hidden.held_because()?;
-            let tool = self.snapshot.tool(&hidden.server, &hidden.tool)?;
+        self.hidden(name).find_map(|hidden| Some((hidden, hidden.held_because()?)))
+    }
+
+    /// The tools of this name that are left out. For the operator: whoever the view is for must not hear of them.
+    pub fn hidden(&self, name: &str) -> impl Iterator<Item = &HiddenTool> {
+        self.left_out.iter().filter(move |hidden| {
+            let Some(tool) = self.snapshot.tool(&hidden.server, &hidden.tool) else { return false };
             let is_shown = |form: NameForm| {
                 self.snapshot.names().table(form).name(&hidden.server, &tool.name).map(ShownName::as_str)
                     == Some(name)
             };
-            let is_meant = name == hidden.tool
+            name == hidden.tool
                 || name.split_once('/') == Some((hidden.server.as_str(), &hidden.tool))
-                || NameForm::ALL.into_iter().any(is_shown);
-            is_meant.then_some((hidden, why))
+                || NameForm::ALL.into_iter().any(is_shown)
         })
     }
 

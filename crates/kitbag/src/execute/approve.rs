@@ -4,6 +4,8 @@ use futures_util::future::BoxFuture;
 use kitbag_core::{ServerName, UserId};
 use serde_json::{Map, Value};
 
+pub use crate::store::ApprovalAnswer;
+
 /// A call that waits for a person's approval.
 #[derive(Clone, Debug)]
 pub struct ApprovalRequest {
@@ -15,23 +17,36 @@ pub struct ApprovalRequest {
     pub tool: String,
     /// Its arguments, as the server would get them.
     pub arguments: Map<String, Value>,
+    /// Which rule asks for it.
+    pub why: String,
 }
 
 /// Asks a person whether a call may be made; see [`crate::OpenOptions::approver`].
 ///
 /// ```
-/// use kitbag::{ApprovalRequest, Approver, BoxFuture};
+/// use kitbag::{ApprovalAnswer, ApprovalRequest, Approver, BoxFuture};
 ///
 /// /// Says yes to one user.
 /// struct OnlyAda;
 ///
 /// impl Approver for OnlyAda {
-///     fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool> {
-///         Box::pin(async move { approval.user.as_str() == "ada" })
+///     fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
+///         let says = if approval.user.as_str() == "ada" { ApprovalAnswer::Once } else { ApprovalAnswer::No };
+///         Box::pin(async move { says })
 ///     }
 /// }
 /// ```
 pub trait Approver: Send + Sync + 'static {
-    /// Whether a call may be made. The call waits for it, up to its total clock.
-    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool>;
+    /// Whether a call may be made, and for how long that holds. The call waits for it, up to its total clock. Where there is
+    /// a store ([`crate::OpenOptions::store`]), another process of the same user may answer first.
+    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer>;
+}
+
+/// Asks nobody here: whoever reads `kitbag approvals` in another process answers, or nobody in time.
+pub struct AskElsewhere;
+
+impl Approver for AskElsewhere {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
+        Box::pin(std::future::pending())
+    }
 }

@@ -53,6 +53,7 @@ pub(crate) struct Taken {
 }
 
 /// What is kept of the arguments of a call.
+#[derive(Clone)]
 pub(crate) enum Kept {
     /// As they were given, to be read when somebody wants to see them.
     Text(Box<str>),
@@ -63,7 +64,7 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    fn shown(&self, redactor: &Redactor) -> String {
+    pub(crate) fn shown(&self, redactor: &Redactor) -> String {
         match self {
             Self::Text(text) => shown(serde_json::from_str(text).unwrap_or_default(), redactor),
             Self::Values(arguments) => shown(arguments.clone(), redactor),
@@ -101,9 +102,14 @@ impl Records {
     }
 }
 
+/// All arguments of a call, without secrets: for whoever decides about it.
+pub(crate) fn masked_arguments(arguments: &Map<String, Value>, redactor: &Redactor) -> String {
+    visible(&masked(&redactor.mask_value(&Value::Object(arguments.clone()))).to_string())
+}
+
 /// Masked first and cut afterwards: half a secret would no longer look like one.
 fn shown(arguments: Map<String, Value>, redactor: &Redactor) -> String {
-    let text = visible(&masked(&redactor.mask_value(&Value::Object(arguments))).to_string());
+    let text = masked_arguments(&arguments, redactor);
     match text.char_indices().nth(ARGUMENTS) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,

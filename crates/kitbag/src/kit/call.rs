@@ -11,11 +11,13 @@ use super::views::WHOSE;
 use crate::connect::{Link, RawCall, RawCallError, RawReply, RawRequest, Responder};
 use crate::execute::{ANSWERER, CallError, CallOptions, CallParts, CallResult, ToolCall, Watched, troubled};
 
+mod approval;
 mod entry;
 mod meaning;
 mod span;
 mod way;
 
+pub(super) use approval::SessionGrants;
 use entry::Entry;
 pub use meaning::absent;
 use way::Way;

@@ -108,6 +108,13 @@ impl ApprovalAnswer {
     }
 }
 
+impl From<bool> for ApprovalAnswer {
+    /// Yes for this call, or no.
+    fn from(yes: bool) -> Self {
+        if yes { Self::Once } else { Self::No }
+    }
+}
+
 /// What has become of an approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalState {

@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 
 use super::super::Kitbag;
 use crate::execute::{CallError, CallParts, CallRecord, CallResult, Kept, OutgoingCall, Taken, troubled};
+use crate::store::{AuditDecision, AuditOutcome, AuditRow};
 
 /// The longest arguments that are kept with the record of a call.
 const KEPT: usize = 16 << 10;
@@ -24,7 +25,22 @@ pub(super) struct Entry<'a> {
     pub(super) outgoing: OutgoingCall,
     /// Hides the secrets of its server; they may be others when somebody reads the record.
     pub(super) redactor: Redactor,
+    /// For the audit log.
+    pub(super) audit: AuditNote,
     stage: Stage,
+}
+
+/// What the audit log says of a call besides its record.
+#[derive(Default)]
+pub(super) struct AuditNote {
+    /// As which agent.
+    pub(super) agent: Option<String>,
+    /// The rule that decided, where one did.
+    pub(super) rule: Option<String>,
+    /// Whether a person said yes.
+    pub(super) is_approved: bool,
+    /// Bytes of the result, as received.
+    pub(super) received: usize,
 }
 
 #[derive(PartialEq, Eq)]
@@ -42,7 +58,8 @@ impl<'a> Entry<'a> {
         let (tool, arguments, meta) = (String::new(), Map::new(), Map::new());
         let outgoing = OutgoingCall { user: user.clone(), server: None, tool, arguments, meta };
         let (began, redactor) = (Instant::now(), Redactor::default());
-        Self { kit: kit.clone(), call, began, outgoing, redactor, stage: Stage::Open }
+        let (audit, stage) = (AuditNote::default(), Stage::Open);
+        Self { kit: kit.clone(), call, began, outgoing, redactor, audit, stage }
     }
 
     /// How long it has taken so far.
@@ -86,7 +103,38 @@ impl<'a> Entry<'a> {
         let (user, server) = (user.clone(), server.clone());
         let record = CallRecord { at, user, server, tool, arguments: words, kind, took };
         let redactor = std::mem::take(&mut self.redactor);
-        self.kit.0.records.push(Taken { record, arguments: self.kept(arguments), redactor });
+        let taken = Taken { record, arguments: self.kept(arguments), redactor };
+        self.audit(&taken);
+        self.kit.0.records.push(taken);
+    }
+
+    /// Hands a row to the audit log, where there is one; its arguments are masked when it is written.
+    fn audit(&mut self, taken: &Taken) {
+        let Some(audit) = self.kit.0.audit.as_ref() else { return };
+        let note = std::mem::take(&mut self.audit);
+        let record = &taken.record;
+        let row = AuditRow {
+            at: record.at,
+            user: Some(record.user.clone()),
+            agent: note.agent,
+            server: record.server.clone(),
+            tool: Some(record.tool.clone()),
+            decision: decision(record.kind, note.is_approved),
+            rule: note.rule,
+            outcome: record.kind.map_or(AuditOutcome::Ok, AuditOutcome::Failed),
+            took: record.took,
+            request_bytes: self.call.arguments.len() as u64,
+            result_bytes: note.received as u64,
+            arguments: None,
+            call: None,
+        };
+        let world = self.kit.0.roster.glance().world.clone();
+        if world.audit_payload {
+            audit.record(AuditRow { arguments: Some(self.call.arguments.to_owned()), ..row });
+            return;
+        }
+        let (arguments, redactor) = (taken.arguments.clone(), taken.redactor.clone());
+        audit.record_lazy(row, self.call.arguments.len().min(KEPT), move || Some(arguments.shown(&redactor)));
     }
 
     fn kept(&self, arguments: Map<String, Value>) -> Kept {
@@ -116,6 +164,17 @@ impl Drop for Entry<'_> {
         if self.stage != Stage::Ended {
             self.record(Some(ErrorKind::Cancelled));
         }
+    }
+}
+
+/// What was decided about a call that ended so.
+fn decision(kind: Option<ErrorKind>, is_approved: bool) -> AuditDecision {
+    match kind {
+        Some(ErrorKind::Held) => AuditDecision::Held,
+        Some(ErrorKind::ApprovalDenied) => AuditDecision::ApprovalDenied,
+        Some(ErrorKind::Denied | ErrorKind::NotFound | ErrorKind::Ambiguous) => AuditDecision::Denied,
+        _ if is_approved => AuditDecision::Approved,
+        _ => AuditDecision::Allowed,
     }
 }
 

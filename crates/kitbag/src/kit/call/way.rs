@@ -12,13 +12,13 @@ use serde_json::Map;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::super::Inner;
-use super::entry::Entry;
+use super::entry::{AuditNote, Entry};
 use super::meaning::{Judged, not_found};
 use crate::code::Trouble;
 use crate::connect::{Link, RawCall, RawReply, Responder};
 use crate::execute::{
-    ANSWERER, ApprovalRequest, CallError, CallInfo, CallParts, CallResult, Converted, HookAction,
-    OutgoingCall, READ_RESULT, Ready, ResultSize, Want, Watched, convert, prepare, short, troubled,
+    ANSWERER, CallError, CallInfo, CallParts, CallResult, Converted, HookAction, OutgoingCall, READ_RESULT,
+    Ready, ResultSize, Want, Watched, convert, prepare, short, troubled,
 };
 use crate::local::ToolContext;
 use crate::roster::{Now, Phase};
@@ -52,14 +52,23 @@ impl Way<'_> {
 
     /// All of it, up to the hooks that hear how it ended.
     pub(super) async fn go(&self, entry: &mut Entry<'_>) -> Result<CallResult, CallError> {
-        let judged = self.kit.meant(self.view, self.call.tool).await?;
+        entry.audit.agent.clone_from(&self.view.agent().name);
+        let judged = match self.kit.meant(self.view, self.call.tool).await {
+            Ok(judged) => judged,
+            Err(failure) => {
+                // The operator may know what its caller must not.
+                let hidden = self.view.hidden(self.call.tool).next();
+                entry.audit.rule = hidden.and_then(|hidden| hidden.reason()).map(|(_, why)| why.to_owned());
+                return Err(failure);
+            }
+        };
         let shown = judged.shown.clone();
         let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
         entry.outgoing.server = Some(server.clone());
         entry.outgoing.tool = tool.to_owned();
         let given = judged.now.world.servers.get(server);
         entry.redactor = given.map(|given| given.plan.redactor().clone()).unwrap_or_default();
-        let done = self.pass(judged, &mut entry.outgoing).await;
+        let done = self.pass(judged, &mut entry.outgoing, &mut entry.audit).await;
         let mut done = done.map_err(|failure| failure.of(server, tool));
         if let Ok(result) = &mut done {
             result.info.took = entry.took();
@@ -68,7 +77,12 @@ impl Way<'_> {
     }
 
     /// Checked, through the hooks to the server, and back into shape.
-    async fn pass(&self, judged: Judged, outgoing: &mut OutgoingCall) -> Result<CallResult, CallError> {
+    async fn pass(
+        &self,
+        judged: Judged,
+        outgoing: &mut OutgoingCall,
+        audit: &mut AuditNote,
+    ) -> Result<CallResult, CallError> {
         let hooks = &self.kit.options.hooks;
         let is_only_sent = hooks.is_empty() && judged.shown.access.is_free() && !judged.is_local();
         let want = if is_only_sent { Want::Text } else { Want::Values };
@@ -90,20 +104,28 @@ impl Way<'_> {
                 HookAction::Refuse(kind, why) => return Err(CallError::new(kind, why)),
             }
         }
-        // Decided last: what is judged, and what a person approves, is what is sent.
-        match judged.shown.access.decide(&outgoing.arguments) {
-            CallDecision::Allow => {}
-            CallDecision::Ask(_) => self.approve(&judged, outgoing).await?,
-            CallDecision::Deny(why) => return Err(CallError::new(ErrorKind::Denied, why)),
-        }
         // The bytes as given travel on; what a hook changed is changed in them.
         let is_changed = before.is_some_and(|before| before != outgoing.arguments);
         let text = if is_changed { Cow::Owned(changed(&text, &outgoing.arguments)) } else { text };
+        // Decided last: what is judged, and what a person approves, is what is sent.
+        match judged.shown.access.decide(&outgoing.arguments) {
+            CallDecision::Allow => {}
+            CallDecision::Ask(why) => {
+                audit.rule = Some(why.clone());
+                self.approve(&judged, outgoing, &text, &why).await?;
+                audit.is_approved = true;
+            }
+            CallDecision::Deny(why) => {
+                audit.rule = Some(why.clone());
+                return Err(CallError::new(ErrorKind::Denied, why));
+            }
+        }
         if let Some(server) = judged.now.world.servers.get(&judged.shown.tool.server) {
             self.kit.pins.used(judged.now.world.pins, server.plan.owner.as_ref(), &judged.shown.tool);
         }
         let (answered, judged) = self.send(judged, outgoing, &text).await?;
         let received = answered.raw.get().len();
+        audit.received = received;
         let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
         // It may be large, and everything in it was taken over.
         drop(answered.raw);
@@ -148,28 +170,8 @@ impl Way<'_> {
         prepare(&judged.shown, self.call.arguments, &judged.now.world.limits, want)
     }
 
-    /// Asks a person.
-    async fn approve(&self, judged: &Judged, outgoing: &OutgoingCall) -> Result<(), CallError> {
-        let denied = |why: &str| Err(CallError::new(ErrorKind::ApprovalDenied, why));
-        let Some(approver) = self.kit.options.approver.clone() else {
-            return denied("needs a person's approval, and nobody can be asked here");
-        };
-        let approval = ApprovalRequest {
-            user: outgoing.user.clone(),
-            server: judged.shown.tool.server.clone(),
-            tool: outgoing.tool.clone(),
-            arguments: outgoing.arguments.clone(),
-        };
-        let work = async move { approver.approve(approval).await };
-        let answer = self.run("whoever is asked for approval", judged, work);
-        let Ok(answer) = tokio::time::timeout(self.most(judged), answer).await else {
-            return denied("a person was asked, and did not answer in time");
-        };
-        if answer? { Ok(()) } else { denied("a person was asked, and said no") }
-    }
-
     /// Runs somebody's code, which may panic or never give way.
-    async fn run<T: Send + 'static>(
+    pub(super) async fn run<T: Send + 'static>(
         &self,
         whose: &str,
         judged: &Judged,
@@ -180,7 +182,7 @@ impl Way<'_> {
     }
 
     /// How long somebody else's work may take.
-    fn most(&self, judged: &Judged) -> std::time::Duration {
+    pub(super) fn most(&self, judged: &Judged) -> std::time::Duration {
         let limit = judged.now.world.limits.wait_total;
         self.call.options.timeout.map_or(limit, |timeout| timeout.min(limit))
     }

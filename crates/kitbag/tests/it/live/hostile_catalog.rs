@@ -5,8 +5,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 
 use kitbag::{
-    ApprovalRequest, Approver, Authorize, BoxFuture, Decision, ErrorKind, Fault, FaultKind, Kitbag,
-    LinkState, OpenOptions, Tool, UserId, View,
+    ApprovalAnswer, ApprovalRequest, Approver, Authorize, BoxFuture, Decision, ErrorKind, Fault, FaultKind,
+    Kitbag, LinkState, OpenOptions, Tool, UserId, View,
 };
 use kitbag_core::text::is_hidden;
 use serde_json::Value;
@@ -162,8 +162,8 @@ impl Authorize for ByName {
 struct Yes;
 
 impl Approver for Yes {
-    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, bool> {
-        Box::pin(async { true })
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
+        Box::pin(async { ApprovalAnswer::Once })
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use kitbag::{
-    Answer, ApprovalRequest, Approver, Authorize, BoxFuture, CallError, CallOptions, CallResult, Decision,
-    ErrorKind, Hook, HookAction, Kitbag, LocalTool, OpenOptions, OutgoingCall, Question, QuestionKind,
-    Responder, Tool, ToolCall, UserId,
+    Answer, ApprovalAnswer, ApprovalRequest, Approver, Authorize, BoxFuture, CallError, CallOptions,
+    CallResult, Decision, ErrorKind, Hook, HookAction, Kitbag, LocalTool, OpenOptions, OutgoingCall,
+    Question, QuestionKind, Responder, Tool, ToolCall, UserId,
 };
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ impl Hook for Bad {
 }
 
 impl Approver for Bad {
-    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, bool> {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         panic!("BOOM")
     }
 }
@@ -281,9 +281,9 @@ impl Hook for Hanging {
 }
 
 impl Approver for Hanging {
-    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, bool> {
+    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         self.hang(Hangs::Approver);
-        Box::pin(async { true })
+        Box::pin(async { ApprovalAnswer::Once })
     }
 }
 

@@ -13,6 +13,7 @@ use super::farm::{Opens as _, Use as _, said};
 
 mod apply;
 mod approvals;
+mod audit;
 mod clocks;
 mod groups;
 mod judged;

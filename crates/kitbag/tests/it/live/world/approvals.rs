@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use kitbag::{
-    AgentRules, ApprovalRequest, Approver, Authorize, BoxFuture, Decision, ErrorKind, OpenOptions, Tool,
-    ToolCall, UserId,
+    AgentRules, ApprovalAnswer, ApprovalRequest, Approver, Authorize, BoxFuture, Decision, ErrorKind,
+    OpenOptions, Tool, ToolCall, UserId,
 };
 use serde_json::json;
 
@@ -31,9 +31,9 @@ impl Person {
 }
 
 impl Approver for Person {
-    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, bool> {
+    fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
         self.asked.lock().unwrap().push(approval);
-        Box::pin(async move { self.says })
+        Box::pin(async move { self.says.into() })
     }
 }
 
@@ -72,7 +72,7 @@ async fn f2_the_person_who_is_asked_decides() {
         kit.call("mcp_x_add", r#"{"a":1,"b":2}"#).await.unwrap();
         let asked = person.asked.lock().unwrap().clone();
         assert_eq!(asked.len(), 1, "only what needs it is asked for");
-        let ApprovalRequest { user, server, tool, arguments } = &asked[0];
+        let ApprovalRequest { user, server, tool, arguments, .. } = &asked[0];
         assert_eq!((user, server.as_str(), tool.as_str()), (&UserId::local(), "x", "echo"));
         assert_eq!(json!(arguments), json!({"message": "hi"}));
         farm.close(kit).await;
