@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    call, completions, config, conformance, cost, doctor, errors, logs, man, names, prompt, servers, show,
-    status, tools, trust, why,
+    approvals, audit, call, completions, config, conformance, cost, doctor, errors, logs, man, names, pins,
+    policy, prompt, servers, show, status, tools, trust, why,
 };
 use crate::exit;
 
@@ -51,6 +51,16 @@ pub(crate) enum Command {
     Errors(errors::Args),
     /// Show the names given to tools, and let some go
     Names(names::Args),
+    /// Show what definitions tools are held to, what changed, and approve it
+    Pins(pins::Args),
+    /// Show and answer calls that wait for approval
+    Approvals(approvals::Args),
+    /// Say what the rules decide about a call
+    Policy(policy::Args),
+    /// List the users and their groups
+    Users,
+    /// Show who called what, and verify that record
+    Audit(audit::Args),
     /// Look at and approve what the working folder's files would start
     Trust(trust::Args),
     /// Check the configuration and say how to fix it

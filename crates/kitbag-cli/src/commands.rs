@@ -1,5 +1,7 @@
 //! The commands, one file each.
 
+pub(crate) mod approvals;
+pub(crate) mod audit;
 pub(crate) mod call;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -12,12 +14,15 @@ pub(crate) mod logs;
 pub(crate) mod man;
 pub(crate) mod names;
 mod overview;
+pub(crate) mod pins;
+pub(crate) mod policy;
 pub(crate) mod prompt;
 pub(crate) mod servers;
 pub(crate) mod show;
 pub(crate) mod status;
 pub(crate) mod tools;
 pub(crate) mod trust;
+mod users;
 pub(crate) mod why;
 
 use crate::args::Command;
@@ -41,6 +46,11 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Errors(args)) => errors::run(context, &args),
         Some(Command::Config(args)) => config::run(context, &args),
         Some(Command::Names(args)) => names::run(context, &args),
+        Some(Command::Pins(args)) => pins::run(context, &args),
+        Some(Command::Approvals(args)) => approvals::run(context, &args),
+        Some(Command::Policy(args)) => policy::run(context, &args),
+        Some(Command::Users) => users::run(context),
+        Some(Command::Audit(args)) => audit::run(context, &args),
         Some(Command::Trust(args)) => trust::run(context, &args),
         Some(Command::Doctor(args)) => doctor::run(context, &args),
         Some(Command::Completions(args)) => completions::run(context, &args),

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use kitbag::files::{FileError, RegistryError};
-use kitbag::{ErrorKind, OpenError, SetupError};
+use kitbag::{ErrorKind, FaultKind, OpenError, SetupError};
 use kitbag_core::codes::USAGE;
 use kitbag_core::model::EXIT_CODES;
 
@@ -24,6 +24,7 @@ pub(crate) enum Exit {
     InvalidArguments = 7,
     Timeout = 8,
     OutcomeUnknown = 9,
+    Drift = 10,
     AuthRequired = 12,
     BadAnswer = 13,
     RateLimited = 14,
@@ -32,7 +33,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    const ALL: [Self; 15] = [
+    const ALL: [Self; 16] = [
         Self::Done,
         Self::ToolError,
         Self::Usage,
@@ -43,6 +44,7 @@ impl Exit {
         Self::InvalidArguments,
         Self::Timeout,
         Self::OutcomeUnknown,
+        Self::Drift,
         Self::AuthRequired,
         Self::BadAnswer,
         Self::RateLimited,
@@ -62,6 +64,7 @@ impl Exit {
             Self::InvalidArguments => ErrorKind::InvalidArguments.as_str(),
             Self::Timeout => ErrorKind::Timeout.as_str(),
             Self::OutcomeUnknown => ErrorKind::OutcomeUnknown.as_str(),
+            Self::Drift => FaultKind::DefinitionChanged.as_str(),
             Self::AuthRequired => ErrorKind::AuthRequired.as_str(),
             Self::BadAnswer => ErrorKind::BadAnswer.as_str(),
             Self::RateLimited => ErrorKind::RateLimited.as_str(),

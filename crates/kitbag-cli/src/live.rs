@@ -19,6 +19,7 @@ use crate::exit::{Exit, Failure};
 #[cfg(unix)]
 use crate::signals::Interrupts;
 use crate::starting;
+use crate::store::with_store;
 use crate::terminal::{ask, is_interactive};
 
 /// What there is to say when MCP is switched off, and what to do about it.
@@ -115,12 +116,14 @@ pub(crate) fn is_local(context: &Context, setup: &Setup, name: &str) -> bool {
 }
 
 /// A kit with the servers that could have a tool, started once it is known which of them is needed.
-pub(crate) fn start_for(context: &Context, setup: Setup, name: &str) -> Kitbag {
+pub(crate) fn start_for(context: &Context, setup: Setup, name: &str) -> Result<Kitbag, Failure> {
     let only = if is_local(context, &setup, name) { Vec::new() } else { servers_for(&setup, name) };
     let local = demo(context, &setup);
     let approver = approver(context);
     let start = StartServers::OnDemand;
-    Kitbag::start(setup, OpenOptions { only: Some(only), start, local, approver, ..OpenOptions::default() })
+    let options = OpenOptions { only: Some(only), start, local, approver, ..OpenOptions::default() };
+    let options = with_store(&setup, options)?;
+    Ok(Kitbag::start(setup, options))
 }
 
 /// Asks a kit with the servers that could have a tool, once these are there or cannot be.
@@ -131,7 +134,7 @@ pub(crate) fn ask_about<T>(
     ask: impl FnOnce(&mut Context, &Kitbag) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     block_on(async {
-        let kit = start_for(context, setup, tool);
+        let kit = start_for(context, setup, tool)?;
         starting::wait_for_tool(context, &kit, tool).await;
         let answer = ask(context, &kit);
         kit.close_and_exit().await;

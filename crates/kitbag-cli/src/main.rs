@@ -12,6 +12,7 @@ mod report;
 #[cfg(unix)]
 mod signals;
 mod starting;
+mod store;
 mod terminal;
 mod unused;
 

@@ -88,7 +88,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     };
     let user = setup.user.clone();
     live::block_on(async {
-        let kit = live::start_for(context, setup, &args.tool);
+        let kit = live::start_for(context, setup, &args.tool)?;
         starting::wait_for_tool(context, &kit, &args.tool).await;
         let hide = if args.show_secrets { Hide::default() } else { Hide::of(&kit) };
         let outcome = once(context, &kit, &user, args, (base, sources), &hide).await;

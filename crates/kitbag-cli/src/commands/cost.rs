@@ -13,6 +13,7 @@ use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::live;
 use crate::present::{Form, Way, faults, show};
+use crate::store::with_store;
 use crate::terminal::{DIM, is_shown, lines, styled, table};
 
 const EXAMPLES: &str = "\
@@ -69,6 +70,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         local,
         ..OpenOptions::default()
     };
+    let options = with_store(&setup, options)?;
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let printed = print(context, &kit, &user, args, &only);

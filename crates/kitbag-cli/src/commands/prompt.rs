@@ -12,6 +12,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::live;
 use crate::present::{Form, Way, Wrapper, faults};
+use crate::store::with_store;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,6 +58,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         local,
         ..OpenOptions::default()
     };
+    let options = with_store(&setup, options)?;
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let view = live::view(context, &kit, &user);

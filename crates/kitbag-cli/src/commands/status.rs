@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
+use crate::store::with_store;
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
 use crate::{json, live};
 
@@ -37,8 +38,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         super::servers::find(&setup, &server_name(text)?)?;
     }
     let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
+    let options = with_store(&setup, OpenOptions::default())?;
     live::block_on(async {
-        let kit = Kitbag::start(setup, OpenOptions::default());
+        let kit = Kitbag::start(setup, options);
         kit.wait(wait).await;
         let rows = || {
             let mut rows = kit.status();

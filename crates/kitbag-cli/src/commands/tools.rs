@@ -15,6 +15,7 @@ use kitbag_core::text::{nearest, visible};
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::present::{Form, Way, faults, show};
+use crate::store::with_store;
 use crate::terminal::{DIM, TITLE, cell, is_shown, lines, plural, styled, table, width};
 use crate::{json, live, starting, unused};
 
@@ -66,6 +67,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         local,
         ..OpenOptions::default()
     };
+    let options = with_store(&setup, options)?;
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
         let early = remembered(context, &kit, &user, args)?;
