@@ -8,11 +8,13 @@
 
 mod approvals;
 mod audit;
+mod audit_writer;
 mod cache;
 pub mod chain;
 mod error;
 mod hash;
 mod inputs;
+mod memory;
 mod owner;
 mod pins;
 mod tokens;
@@ -25,10 +27,12 @@ pub use audit::{
     AuditBatch, AuditDamage, AuditDecision, AuditEntry, AuditOutcome, AuditPosition, AuditQuery, AuditRow,
     AuditScope, AuditStore, AuditVerdict, Retention, WriterId,
 };
+pub use audit_writer::{AuditWriter, Unwritten};
 pub use cache::{CacheEntry, CacheKey, CacheKind, CacheStore};
 pub use error::StoreError;
 pub use hash::Hash256;
 pub use inputs::{InputKey, InputStore};
+pub use memory::MemoryStore;
 pub use owner::RowOwner;
 pub use pins::{Pin, PinKey, PinState, PinStore};
 pub use tokens::{TokenEntry, TokenError, TokenStore};

@@ -154,6 +154,7 @@ limits! {
     approvals: Items = 1_000, "approvals of one user that wait for an answer at once";
     cached: Bytes = 64 << 20, "one remembered list of tools";
     store_wait: Time = seconds(5), "until the database is connected, or others let go of its lock";
+    store_query: Time = seconds(30), "until the database has done what it was asked";
     audit_queue: Items = 10_000, "rows of the audit log that wait to be written; more are counted and lost";
     audit_bytes: Bytes = 64 << 20, "all of these rows together";
     audit_batch: Items = 500, "rows of the audit log written in one step";

@@ -192,7 +192,7 @@ pub trait ApprovalStore {
     fn withdraw<'a>(&'a self, user: &'a UserId, id: &'a ApprovalId)
     -> StoreFuture<'a, Option<ApprovalState>>;
 
-    /// Forgets approvals, of all users, that ended or should have ended before this time; how many.
+    /// Forgets approvals, of all users, whose time was over before this one; how many.
     fn sweep_approvals(&self, before: SystemTime) -> StoreFuture<'_, usize>;
 
     /// What this user has allowed for good, sorted by server and tool.

@@ -158,6 +158,14 @@ pub struct AuditBatch {
     pub rows: Vec<AuditRow>,
 }
 
+impl AuditBatch {
+    /// The error of a store whose last row of this writer is too far before the batch.
+    pub fn gap_after(&self, last: u64) -> StoreError {
+        let why = format!("row {} of writer {} was to follow row {last}", self.first, self.writer);
+        StoreError::Other { what: "audit log".to_owned(), why }
+    }
+}
+
 /// Where a row stands among all rows: by time, then by writer and number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditPosition {

@@ -1,0 +1,197 @@
+//! Takes rows of the audit log from calls and writes them in the background: no call waits for the database, and one that
+//! is away costs no row until the queue is full.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
+
+use kitbag_core::Limits;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::task::TaskTracker;
+
+use super::chain::AuditColumns;
+use super::{AuditBatch, AuditDecision, AuditOutcome, AuditRow, Store, StoreError, WriterId};
+
+/// The writing end of the audit log. Clones write to the same queue and the same chain.
+#[derive(Clone, Debug)]
+pub struct AuditWriter {
+    queue: mpsc::Sender<Queued>,
+    fill: Arc<Fill>,
+    most_bytes: usize,
+    id: WriterId,
+}
+
+/// Rows that were not written in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the audit log could not be written in time: {rows} rows are missing")]
+pub struct Unwritten {
+    /// How many wait, or were lost.
+    pub rows: u64,
+}
+
+/// What the queue holds and what it could not take.
+#[derive(Debug, Default)]
+struct Fill {
+    rows: AtomicU64,
+    bytes: AtomicUsize,
+    lost: AtomicU64,
+}
+
+#[derive(Debug)]
+enum Queued {
+    Row(Box<AuditRow>, usize),
+    /// To be told when everything before it is written.
+    Flush(oneshot::Sender<()>),
+}
+
+impl AuditWriter {
+    /// Starts a chain of its own in this store. Its task ends when the last clone is dropped and all rows are written, or
+    /// [`Limits::audit_flush`] after that.
+    pub fn start(store: Arc<dyn Store>, limits: &Limits) -> Result<Self, StoreError> {
+        let id = WriterId::random()?;
+        let (queue, rows) = mpsc::channel(limits.audit_queue.max(1));
+        let fill = Arc::new(Fill::default());
+        let task =
+            Task { store, rows, fill: fill.clone(), limits: limits.clone(), writer: id.clone(), next: 1 };
+        TaskTracker::new().spawn(task.run());
+        Ok(Self { queue, fill, most_bytes: limits.audit_bytes, id })
+    }
+
+    /// The name of its chain.
+    pub fn id(&self) -> &WriterId {
+        &self.id
+    }
+
+    /// How many rows are in the queue; those that are being written are not.
+    pub fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
+    /// Hands a row over and never waits. A row that finds the queue full is counted; the count becomes a row.
+    pub fn record(&self, row: AuditRow) {
+        let bytes = usize::try_from(AuditColumns::from(&row).bytes()).unwrap_or(usize::MAX);
+        let before = self.fill.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.fill.rows.fetch_add(1, Ordering::Relaxed);
+        let has_room = before.saturating_add(bytes) <= self.most_bytes;
+        if !has_room || self.queue.try_send(Queued::Row(Box::new(row), bytes)).is_err() {
+            self.fill.took(1, bytes);
+            self.fill.lost.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Waits until every row handed over before is written, but no longer than `within`.
+    pub async fn flush(&self, within: Duration) -> Result<(), Unwritten> {
+        let (done, written) = oneshot::channel();
+        let all = async {
+            self.queue.send(Queued::Flush(done)).await.ok()?;
+            written.await.ok()
+        };
+        match tokio::time::timeout(within, all).await {
+            Ok(Some(())) => Ok(()),
+            _ => Err(Unwritten { rows: self.fill.missing() }),
+        }
+    }
+}
+
+impl Fill {
+    fn took(&self, rows: u64, bytes: usize) {
+        self.rows.fetch_sub(rows, Ordering::Relaxed);
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn missing(&self) -> u64 {
+        self.rows.load(Ordering::Relaxed) + self.lost.load(Ordering::Relaxed)
+    }
+}
+
+struct Task {
+    store: Arc<dyn Store>,
+    rows: mpsc::Receiver<Queued>,
+    fill: Arc<Fill>,
+    limits: Limits,
+    writer: WriterId,
+    /// The number of the next row.
+    next: u64,
+}
+
+impl Task {
+    async fn run(mut self) {
+        let mut taken = Vec::new();
+        let most = self.limits.audit_batch.max(1);
+        while 0 < self.rows.recv_many(&mut taken, most).await {
+            let (mut rows, mut size, mut flushes) = (Vec::new(), 0, Vec::new());
+            for queued in taken.drain(..) {
+                match queued {
+                    Queued::Row(row, bytes) => {
+                        rows.push(*row);
+                        size += bytes;
+                    }
+                    Queued::Flush(done) => flushes.push(done),
+                }
+            }
+            let count = rows.len() as u64;
+            let mut is_written = self.write(rows).await;
+            self.fill.took(count, size);
+            // Afterwards, so that also what was lost meanwhile is counted, though nothing more may come.
+            let lost = self.fill.lost.swap(0, Ordering::Relaxed);
+            if is_written && 0 < lost {
+                is_written = self.write(vec![lost_row(lost)]).await;
+            }
+            if !is_written {
+                return;
+            }
+            for done in flushes {
+                // Who gave up waiting needs no answer.
+                let _ = done.send(());
+            }
+        }
+    }
+
+    /// Writes a batch, however long it takes; whether it was, before nobody was left to wait for it.
+    async fn write(&mut self, rows: Vec<AuditRow>) -> bool {
+        if rows.is_empty() {
+            return true;
+        }
+        let batch = AuditBatch { writer: self.writer.clone(), first: self.next, rows };
+        let mut last = None;
+        let mut give_up = None;
+        loop {
+            match self.store.append(&batch).await {
+                Ok(()) => break,
+                // One line for one trouble, not one a second.
+                Err(error) if last.as_ref() != Some(&error) => {
+                    tracing::warn!(%error, "the audit log cannot be written; its rows wait");
+                    last = Some(error);
+                }
+                Err(_) => {}
+            }
+            let now = tokio::time::Instant::now();
+            if self.rows.is_closed() && *give_up.get_or_insert(now + self.limits.audit_flush) <= now {
+                tracing::warn!(rows = self.fill.missing(), "rows of the audit log were lost at the end");
+                return false;
+            }
+            tokio::time::sleep(self.limits.audit_retry).await;
+        }
+        self.next += batch.rows.len() as u64;
+        true
+    }
+}
+
+/// What stands in the log for rows that are not in it.
+fn lost_row(rows: u64) -> AuditRow {
+    AuditRow {
+        at: SystemTime::now(),
+        user: None,
+        agent: None,
+        server: None,
+        tool: None,
+        decision: AuditDecision::Lost(rows),
+        rule: Some("audit_queue or audit_bytes".to_owned()),
+        outcome: AuditOutcome::Ok,
+        took: Duration::ZERO,
+        request_bytes: 0,
+        result_bytes: 0,
+        arguments: None,
+        call: None,
+    }
+}
