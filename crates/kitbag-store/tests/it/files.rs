@@ -5,9 +5,9 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use kitbag::Limits;
-use kitbag::store::{AuditQuery, AuditScope, AuditVerdict, StoreError};
+use kitbag::store::{ApprovalAnswer, AuditQuery, AuditScope, AuditVerdict, StoreError};
 
-use crate::rows::{batch, owner, pin, row};
+use crate::rows::{ask, batch, owner, pin, row};
 use crate::stores::{Place, at, user};
 
 fn mode(file: &Path) -> u32 {
@@ -110,4 +110,27 @@ async fn a_place_that_cannot_be_written_is_named() {
     let error = place.open().put_pins(&[pin("", "read", "{}")]).await.unwrap_err();
     let StoreError::Unavailable { what, .. } = &error else { panic!("{error:?}") };
     assert_eq!(*what, place.file().display().to_string());
+}
+
+/// The arguments of a call are on disk while a person is asked, and not afterwards.
+#[tokio::test]
+async fn arguments_are_forgotten_with_the_end_of_an_approval() {
+    let place = Place::sqlite();
+    let store = place.open();
+    let ada = user("ada");
+    let [once, withdrawn, expired] = [
+        store.ask(&ask("ada")).await.unwrap(),
+        store.ask(&ask("ada")).await.unwrap(),
+        store.ask(&ask("ada")).await.unwrap(),
+    ];
+    let is_there = async || {
+        place.run("PRAGMA wal_checkpoint(TRUNCATE)").await;
+        fs::read(place.file()).unwrap().windows(7).any(|part| part == b"hunter2")
+    };
+    assert!(is_there().await);
+    store.answer(&ada, &once, ApprovalAnswer::Once, at(1)).await.unwrap();
+    store.withdraw(&ada, &withdrawn).await.unwrap();
+    assert!(is_there().await, "one is still asked");
+    store.answer_of(&ada, &expired, at(1000)).await.unwrap();
+    assert!(!is_there().await);
 }

@@ -4,7 +4,7 @@ use kitbag::store::{AuditQuery, AuditScope, AuditWriter, StoreError};
 
 use crate::rows::{ask, row};
 use crate::stores::{Place, at, user};
-use crate::suite::CHECKS;
+use crate::suite::run;
 
 mod server;
 
@@ -13,10 +13,7 @@ pub(crate) use server::Server;
 #[tokio::test]
 async fn t21_t34_t42_t44_postgres_keeps_its_promises() {
     let server = Server::start().await;
-    for (name, check) in CHECKS {
-        eprintln!("{name}");
-        check(server.place().open()).await;
-    }
+    run(|| server.place().open()).await;
 }
 
 /// Several replicas begin with one empty database.

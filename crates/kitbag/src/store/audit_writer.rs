@@ -9,7 +9,6 @@ use kitbag_core::Limits;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use super::chain::AuditColumns;
 use super::{AuditBatch, AuditDecision, AuditOutcome, AuditRow, Store, StoreError, WriterId};
 
 /// The writing end of the audit log. Clones write to the same queue and the same chain.
@@ -69,7 +68,7 @@ impl AuditWriter {
 
     /// Hands a row over and never waits. A row that finds the queue full is counted; the count becomes a row.
     pub fn record(&self, row: AuditRow) {
-        let bytes = usize::try_from(AuditColumns::from(&row).bytes()).unwrap_or(usize::MAX);
+        let bytes = size(&row);
         let before = self.fill.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.fill.rows.fetch_add(1, Ordering::Relaxed);
         let has_room = before.saturating_add(bytes) <= self.most_bytes;
@@ -175,6 +174,12 @@ impl Task {
         self.next += batch.rows.len() as u64;
         true
     }
+}
+
+/// How much memory a row takes.
+fn size(row: &AuditRow) -> usize {
+    let texts = [&row.agent, &row.tool, &row.rule, &row.arguments, &row.call];
+    size_of::<AuditRow>() + texts.into_iter().flatten().map(String::len).sum::<usize>()
 }
 
 /// What stands in the log for rows that are not in it.
