@@ -22,6 +22,7 @@ const NEEDS: &[Need] = &[
         check: || shell::succeeds(shell::at_root("git").arg("--version")),
         install: || debian::install("git"),
     },
+    Need { what: "PostgreSQL", check: debian::has_postgresql, install: || debian::install("postgresql") },
     VENV,
     Need {
         what: "the MCP servers of testdata/servers/npm",

@@ -171,6 +171,8 @@ impl Database {
                 "PRAGMA journal_mode = WAL".to_owned(),
                 // A commit is on disk before it is acknowledged.
                 "PRAGMA synchronous = FULL".to_owned(),
+                // What is forgotten is overwritten: arguments may hold secrets.
+                "PRAGMA secure_delete = ON".to_owned(),
                 // A file that somebody prepared runs no code of its own.
                 "PRAGMA trusted_schema = OFF".to_owned(),
             ],

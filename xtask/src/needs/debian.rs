@@ -12,6 +12,12 @@ pub(super) fn install(package: &str) -> anyhow::Result<()> {
     })
 }
 
+/// Whether some version of the server is there, which its package keeps off the path.
+pub(super) fn has_postgresql() -> bool {
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    versions.into_iter().any(|version| version.path().join("bin/initdb").exists())
+}
+
 const INSTALL: [&str; 3] = ["install", "--yes", "--no-install-recommends"];
 
 fn apt() -> Command {

@@ -5,7 +5,8 @@ use super::{Finding, House};
 
 const WORKSPACE: &str = "Cargo.toml";
 /// The crates that others depend on.
-const LIBRARIES: [&str; 2] = ["crates/kitbag-core/Cargo.toml", "crates/kitbag/Cargo.toml"];
+const LIBRARIES: [&str; 3] =
+    ["crates/kitbag-core/Cargo.toml", "crates/kitbag/Cargo.toml", "crates/kitbag-store/Cargo.toml"];
 
 pub(super) fn check(house: &House) -> Vec<Finding> {
     let text = |path: &str| house.files.iter().find(|file| file.path == path).map(|file| file.text.as_str());

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use super::{Finding, House};
 
 /// The crates whose names are looked at.
-const CRATES: &[&str] = &["crates/kitbag-core/src/", "crates/kitbag/src/", "crates/kitbag-cli/src/"];
+const CRATES: &[&str] =
+    &["crates/kitbag-core/src/", "crates/kitbag/src/", "crates/kitbag-store/src/", "crates/kitbag-cli/src/"];
 
 /// The words that begin the definition of a type.
 const KINDS: &[&str] = &["struct", "enum", "union", "trait", "type"];

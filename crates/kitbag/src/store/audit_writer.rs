@@ -9,11 +9,7 @@ use kitbag_core::Limits;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::task::TaskTracker;
 
-use super::chain::AuditColumns;
 use super::{AuditBatch, AuditDecision, AuditOutcome, AuditRow, Store, StoreError, WriterId};
-
-#[cfg(test)]
-mod tests;
 
 /// The writing end of the audit log. Clones write to the same queue and the same chain.
 #[derive(Clone, Debug)]
@@ -40,11 +36,9 @@ struct Fill {
     lost: AtomicU64,
 }
 
-/// Writes down the arguments of a call, without its secrets; done when the row is written, not while the call waits.
-type LazyArguments = Box<dyn FnOnce() -> Option<String> + Send>;
-
+#[derive(Debug)]
 enum Queued {
-    Row(Box<AuditRow>, usize, Option<LazyArguments>),
+    Row(Box<AuditRow>, usize),
     /// To be told when everything before it is written.
     Flush(oneshot::Sender<()>),
 }
@@ -67,28 +61,18 @@ impl AuditWriter {
         &self.id
     }
 
+    /// How many rows are in the queue; those that are being written are not.
+    pub fn waiting(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
     /// Hands a row over and never waits. A row that finds the queue full is counted; the count becomes a row.
     pub fn record(&self, row: AuditRow) {
-        self.take(row, 0, None);
-    }
-
-    /// The same for a row whose arguments are written down later: `held` is about how many bytes they take until then.
-    pub fn record_lazy(
-        &self,
-        row: AuditRow,
-        held: usize,
-        arguments: impl FnOnce() -> Option<String> + Send + 'static,
-    ) {
-        self.take(row, held, Some(Box::new(arguments)));
-    }
-
-    fn take(&self, row: AuditRow, held: usize, arguments: Option<LazyArguments>) {
-        let bytes =
-            usize::try_from(AuditColumns::from(&row).bytes()).unwrap_or(usize::MAX).saturating_add(held);
+        let bytes = size(&row);
         let before = self.fill.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.fill.rows.fetch_add(1, Ordering::Relaxed);
         let has_room = before.saturating_add(bytes) <= self.most_bytes;
-        if !has_room || self.queue.try_send(Queued::Row(Box::new(row), bytes, arguments)).is_err() {
+        if !has_room || self.queue.try_send(Queued::Row(Box::new(row), bytes)).is_err() {
             self.fill.took(1, bytes);
             self.fill.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -137,10 +121,7 @@ impl Task {
             let (mut rows, mut size, mut flushes) = (Vec::new(), 0, Vec::new());
             for queued in taken.drain(..) {
                 match queued {
-                    Queued::Row(mut row, bytes, arguments) => {
-                        if let Some(arguments) = arguments {
-                            row.arguments = arguments();
-                        }
+                    Queued::Row(row, bytes) => {
                         rows.push(*row);
                         size += bytes;
                     }
@@ -148,10 +129,13 @@ impl Task {
                 }
             }
             let count = rows.len() as u64;
-            let lost = self.fill.lost.swap(0, Ordering::Relaxed);
-            rows.extend((0 < lost).then(|| lost_row(lost)));
-            let is_written = self.write(rows).await;
+            let mut is_written = self.write(rows).await;
             self.fill.took(count, size);
+            // Afterwards, so that also what was lost meanwhile is counted, though nothing more may come.
+            let lost = self.fill.lost.swap(0, Ordering::Relaxed);
+            if is_written && 0 < lost {
+                is_written = self.write(vec![lost_row(lost)]).await;
+            }
             if !is_written {
                 return;
             }
@@ -190,6 +174,12 @@ impl Task {
         self.next += batch.rows.len() as u64;
         true
     }
+}
+
+/// How much memory a row takes.
+fn size(row: &AuditRow) -> usize {
+    let texts = [&row.agent, &row.tool, &row.rule, &row.arguments, &row.call];
+    size_of::<AuditRow>() + texts.into_iter().flatten().map(String::len).sum::<usize>()
 }
 
 /// What stands in the log for rows that are not in it.
