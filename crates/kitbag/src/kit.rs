@@ -237,12 +237,13 @@ impl Kitbag {
     /// The same for every server: those that start on first need are needed now.
     pub async fn wait_for_all(&self, at_most: Duration) {
         let names: Vec<ServerName> = self.0.now().links.keys().cloned().collect();
-        self.0.wait_for(&names, at_most).await;
+        self.wait_for_servers(&names, at_most).await;
     }
 
     /// The same for some servers.
     pub async fn wait_for_servers(&self, servers: &[ServerName], at_most: Duration) {
-        self.0.wait_for(servers, at_most).await;
+        let read = tokio::time::timeout(at_most, self.0.pins.is_read());
+        let _ = tokio::join!(self.0.wait_for(servers, at_most), read);
     }
 
     /// The links, in order of name.

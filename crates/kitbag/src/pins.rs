@@ -192,8 +192,11 @@ impl Pins {
         let known = self.known.load();
         let pinned = match &**known {
             Known::Nothing => return PinVerdict::Free,
-            Known::Reading if mode == PinMode::Off => return PinVerdict::Free,
-            Known::Reading => return PinVerdict::Held("its pin is still being read".to_owned()),
+            Known::Reading if mode == PinMode::Strict => {
+                return PinVerdict::Held("its pin is still being read".to_owned());
+            }
+            // A call waits until they are read, and is judged then.
+            Known::Reading => return PinVerdict::Free,
             Known::Unknown(_) if mode == PinMode::Off => return PinVerdict::Free,
             Known::Unknown(why) => return PinVerdict::Held(why.to_string()),
             Known::Read(pins) => pins.get(&key(owner, &tool.server, &tool.name)).copied(),

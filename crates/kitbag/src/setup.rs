@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kitbag_core::catalog::ServerTools;
 use kitbag_core::config::layers::{EntryState, Layer, Layered, Merged, MergedServer, merge};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
-use kitbag_core::model::{Piece, ResolvedSpec, ResolvedTarget, input_variable};
+use kitbag_core::model::{Piece, PinMode, ResolvedSpec, ResolvedTarget, input_variable};
 use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Secret, ServerSpec, Severity, SourceLocation, UserId};
 
@@ -134,6 +134,12 @@ impl Setup {
     /// Looks at everything a request names, in bounded time. One broken file or entry costs only itself.
     pub fn discover(request: &DiscoverOptions) -> Result<Self, SetupError> {
         Self::look(request, None)
+    }
+
+    /// When tools are held to their definition where no file says so. Files that are named for one run may use the name of
+    /// another server, which is no change of that one.
+    pub(crate) fn usual_pins(&self) -> PinMode {
+        if self.request.configs.is_empty() { PinMode::FirstUse } else { PinMode::Off }
     }
 
     /// Looks at the same things again. A file that cannot be read now says what it said before.

@@ -174,7 +174,12 @@ impl World {
             version: before.version + 1,
             others: others(&setup),
             policy,
-            pins: setup.settings.iter().filter_map(|(_, settings)| settings.pins).max().unwrap_or_default(),
+            pins: setup
+                .settings
+                .iter()
+                .filter_map(|(_, settings)| settings.pins)
+                .max()
+                .unwrap_or_else(|| setup.usual_pins()),
             audit_payload: last(&setup, |settings| settings.audit_payload).unwrap_or_default(),
             form: last(&setup, |settings| settings.names).unwrap_or(NameForm::Full),
             mode: last(&setup, |settings| settings.mode).unwrap_or_default(),

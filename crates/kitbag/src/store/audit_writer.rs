@@ -36,9 +36,11 @@ struct Fill {
     lost: AtomicU64,
 }
 
-#[derive(Debug)]
+/// Writes down the arguments of a call, without its secrets; done when the row is written, not while the call waits.
+type LazyArguments = Box<dyn FnOnce() -> Option<String> + Send>;
+
 enum Queued {
-    Row(Box<AuditRow>, usize),
+    Row(Box<AuditRow>, usize, Option<LazyArguments>),
     /// To be told when everything before it is written.
     Flush(oneshot::Sender<()>),
 }
@@ -68,11 +70,25 @@ impl AuditWriter {
 
     /// Hands a row over and never waits. A row that finds the queue full is counted; the count becomes a row.
     pub fn record(&self, row: AuditRow) {
-        let bytes = size(&row);
+        self.take(row, 0, None);
+    }
+
+    /// The same for a row whose arguments are written down later: `held` is about how many bytes they take until then.
+    pub fn record_lazy(
+        &self,
+        row: AuditRow,
+        held: usize,
+        arguments: impl FnOnce() -> Option<String> + Send + 'static,
+    ) {
+        self.take(row, held, Some(Box::new(arguments)));
+    }
+
+    fn take(&self, row: AuditRow, held: usize, arguments: Option<LazyArguments>) {
+        let bytes = size(&row).saturating_add(held);
         let before = self.fill.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.fill.rows.fetch_add(1, Ordering::Relaxed);
         let has_room = before.saturating_add(bytes) <= self.most_bytes;
-        if !has_room || self.queue.try_send(Queued::Row(Box::new(row), bytes)).is_err() {
+        if !has_room || self.queue.try_send(Queued::Row(Box::new(row), bytes, arguments)).is_err() {
             self.fill.took(1, bytes);
             self.fill.lost.fetch_add(1, Ordering::Relaxed);
         }
@@ -121,7 +137,10 @@ impl Task {
             let (mut rows, mut size, mut flushes) = (Vec::new(), 0, Vec::new());
             for queued in taken.drain(..) {
                 match queued {
-                    Queued::Row(row, bytes) => {
+                    Queued::Row(mut row, bytes, arguments) => {
+                        if let Some(arguments) = arguments {
+                            row.arguments = arguments();
+                        }
                         rows.push(*row);
                         size += bytes;
                     }

@@ -49,7 +49,8 @@ pub(super) fn check(context: &mut Context, file: &Path) -> Result<Exit, Failure>
 
 /// A server that is not there would look as if its tools were removed.
 fn complete(kit: &kitbag::Kitbag) -> Result<(), Failure> {
-    let away = kit.status().into_iter().find(|row| !row.status.state.is_here() && row.status.error.is_some());
+    let away =
+        kit.status().into_iter().find(|row| !row.status.state.is_connected() && row.status.error.is_some());
     let Some(row) = away else { return Ok(()) };
     let message = format!("{} is not connected, so its definitions cannot be compared", visible(&row.name));
     Err(Failure::new(Exit::Unavailable, message).hint(format!("kitbag status {}", visible(&row.name))))
