@@ -192,6 +192,10 @@ fn bare_urls_by_dialect() {
         spec("qwen", r#"{"mcpServers": {"a": {"httpUrl": "http://h/"}}}"#).transport(),
         Transport::Http
     );
+    let gemini =
+        |keys: &str| spec("gemini", &format!(r#"{{"mcpServers": {{"a": {{{keys}}}}}}}"#)).transport();
+    assert_eq!(gemini(r#""url": "http://h/""#), Transport::Auto);
+    assert_eq!(gemini(r#""url": "http://h/", "type": "http""#), Transport::Http);
     assert_eq!(spec("cline", r#"{"mcpServers": {"a": {"url": "http://h/"}}}"#).transport(), Transport::Sse);
     assert_eq!(spec("codex", r#"{"mcp_servers": {"a": {"url": "http://h/"}}}"#).transport(), Transport::Http);
 }
