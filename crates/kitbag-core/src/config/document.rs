@@ -163,7 +163,7 @@ impl Reader<'_> {
         for container in found.containers {
             self.container(container);
         }
-        globals::apply(self.document, root);
+        globals::apply(self.document, root, self.reading.workspace);
     }
 
     fn container(&mut self, found: wrapper::Wrapper<'_>) {

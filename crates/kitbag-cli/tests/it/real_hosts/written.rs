@@ -195,6 +195,22 @@ fn f58_servers_of_claude_code_are_found_where_it_finds_them() {
     assert_eq!(crate::house::states(run.exits(0).json().as_array().unwrap()), "moved=used");
 }
 
+/// Claude Code asks in its window what to leave off; what it writes then is written here by hand, and its list is asked.
+#[test]
+fn f58_what_claude_code_leaves_off_in_a_project_is_off() {
+    let house = House::new();
+    for (scope, name) in [("user", "mine"), ("local", "here"), ("user", "on")] {
+        add(Host::ClaudeCode, &house, &["-s", scope, name, "absent-program"]);
+    }
+    let mut file: Value = serde_json::from_str(&house.text("home/.claude.json")).unwrap();
+    let project = house.at("project");
+    file["projects"][&project]["disabledMcpServers"] = json!(["mine", "here"]);
+    house.put("home/.claude.json", file.to_string());
+    let list = Host::ClaudeCode.run(&house, &["mcp", "list"]).exits(0).out;
+    assert_eq!(list.matches("Disabled for this project").count(), 2, "{list}");
+    assert_eq!(house.states(&["--hosts", "claude"]), "here=disabled mine=disabled on=used");
+}
+
 fn git(house: &House) -> std::process::Command {
     let mut git = std::process::Command::new("git");
     git.args(["init", "--quiet"]).current_dir(house.path("project")).env_clear().envs(house.vars());
