@@ -29,6 +29,11 @@ const NEEDS: &[Need] = &[
         check: || locked::NPM.is_there(),
         install: || locked::NPM.install(),
     },
+    Need {
+        what: "the coding programs of testdata/hosts/npm",
+        check: || locked::HOSTS.is_there(),
+        install: || locked::HOSTS.install(),
+    },
     PYTHON_SERVERS,
     Need {
         what: "the MCP servers of testdata/servers/py-old.txt",

@@ -9,6 +9,7 @@ pub mod document;
 #[cfg(feature = "files")]
 pub mod edit;
 pub mod env;
+#[cfg(feature = "files")]
 pub mod export;
 pub mod layers;
 pub mod own;

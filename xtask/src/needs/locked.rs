@@ -12,6 +12,8 @@ use crate::shell;
 
 pub(super) const NPM: Locked =
     Locked { name: "npm", files: &["servers/npm/package.json", "servers/npm/package-lock.json"], fill: npm };
+pub(super) const HOSTS: Locked =
+    Locked { name: "hosts", files: &["hosts/npm/package.json", "hosts/npm/package-lock.json"], fill: npm };
 pub(super) const PY_NEW: Locked = Locked { name: "py-new", files: &["servers/py-new.txt"], fill: python };
 pub(super) const PY_OLD: Locked = Locked { name: "py-old", files: &["servers/py-old.txt"], fill: python };
 pub(super) const PY_PUBLISHED: Locked =

@@ -17,6 +17,7 @@ mod masks;
 mod paste;
 mod projects;
 mod races;
+mod real_hosts;
 mod real_servers;
 mod registry;
 mod shapes;

@@ -68,6 +68,8 @@ pub(crate) enum Quirk {
     GlobalSwitches,
     /// An empty list of tools to take means all of them.
     EmptyIncludeIsAll,
+    /// Names of tools may stand in one string with commas between them: so its own command writes them.
+    JoinedNames,
     /// A `command` with blanks is a program and its arguments.
     SplitCommand,
     /// An entry without a command may belong to an extension, which starts the server.

@@ -66,7 +66,7 @@ pub struct Document {
 pub struct Reading<'a> {
     /// Whose file it is; found out by path and content when nobody knows.
     pub dialect: Option<&'static Dialect>,
-    /// Where the user works; some files keep servers of single folders.
+    /// The root of the project the user works in; some files keep servers of single projects.
     pub workspace: Option<&'a Path>,
     /// The bounds.
     pub limits: &'a Limits,
@@ -163,7 +163,7 @@ impl Reader<'_> {
         for container in found.containers {
             self.container(container);
         }
-        globals::apply(self.document, root);
+        globals::apply(self.document, root, self.reading.workspace);
     }
 
     fn container(&mut self, found: wrapper::Wrapper<'_>) {

@@ -16,6 +16,7 @@ use json::At;
 
 mod check;
 mod json;
+mod toml;
 
 /// Why a file was not rewritten.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -153,10 +154,7 @@ impl<'a> Editing<'a> {
 
     /// Changes one entry of a text. Nothing but that entry is another afterwards.
     pub fn change(&self, text: &str, name: &str, change: EntryChange<'_>) -> Result<Edited, EditError> {
-        let format = Format::of(self.file);
-        if format != Format::Json {
-            return Err(EditError::Format(format.as_str()));
-        }
+        let format = self.format(change)?;
         let before = self.locate(text);
         let (document, layout) = &before;
         if let Some(why) = &layout.unread {
@@ -176,7 +174,10 @@ impl<'a> Editing<'a> {
                 } else {
                     named(name, entry)
                 };
-                Edited::Text(found(json::replace(text, place.at(), &entry)?, name)?)
+                Edited::Text(match format {
+                    Format::Toml => set_in_map(format, text, &with(&place.way, name), &entry)?,
+                    _ => found(json::replace(text, place.at(), &entry)?, name)?,
+                })
             }
             (EntryChange::Switch(on), Some(spot)) => {
                 Edited::Text(switch(text, &Place::of(layout, spot), name, on)?)
@@ -196,6 +197,18 @@ impl<'a> Editing<'a> {
         Ok(edited)
     }
 
+    /// How the file is written, if such files can be changed in this way.
+    fn format(&self, change: EntryChange<'_>) -> Result<Format, EditError> {
+        let format = Format::of(self.file);
+        let is_set = matches!(change, EntryChange::Set { .. });
+        let is_map = matches!(self.home, Home::Map(_));
+        match format {
+            Format::Json => Ok(format),
+            Format::Toml if is_set && is_map && self.program.is_some() => Ok(format),
+            Format::Toml | Format::Yaml => Err(EditError::Format(format.as_str())),
+        }
+    }
+
     /// A new entry goes beside the others; the first one goes where files like this have theirs.
     fn insert(
         &self,
@@ -205,10 +218,11 @@ impl<'a> Editing<'a> {
         document: &Document,
         layout: &Layout,
     ) -> Result<String, EditError> {
+        let format = Format::of(self.file);
         let beside = counted(document, layout).next().and_then(|index| layout.containers.get(index));
         let Some(container) = beside else {
             return match self.home {
-                Home::Map(way) => json::set(text, &with(way, name), entry),
+                Home::Map(way) => set_in_map(format, text, &with(way, name), entry),
                 Home::List(way) => json::append(text, way, &named(name, entry)),
                 Home::Whole if layout.containers.is_empty() && is_blank(text) => {
                     Ok(format!("{:#}\n", named(name, entry)))
@@ -219,7 +233,7 @@ impl<'a> Editing<'a> {
         self.expect(container)?;
         let way = keys(container);
         match container.kind {
-            ContainerKind::Map => json::set(text, &with(&way, name), entry),
+            ContainerKind::Map => set_in_map(format, text, &with(&way, name), entry),
             ContainerKind::List => json::append(text, &way, &named(name, entry)),
             ContainerKind::Single => Err(EditError::NoRoom(name.to_owned())),
         }
@@ -249,6 +263,22 @@ pub fn set(text: &str, path: &[&str], value: &Value) -> Result<String, EditError
 /// Removes `path[last]` from a JSON text; whether it was there. Of several entries with that name none stays.
 pub fn remove_key(text: &str, path: &[&str]) -> Result<Option<String>, EditError> {
     json::remove(text, path)
+}
+
+/// A whole file in TOML with these entries in a map, as a change of an empty one would make it.
+pub(super) fn toml_text(way: &[&str], entries: &[(String, Value)]) -> String {
+    let empty = Map::new();
+    entries.iter().fold(String::new(), |text, (name, entry)| {
+        let entry = entry.as_object().unwrap_or(&empty);
+        toml::set(&text, &with(way, name), entry).unwrap_or(text)
+    })
+}
+
+fn set_in_map(format: Format, text: &str, path: &[&str], entry: &Value) -> Result<String, EditError> {
+    match (format, entry.as_object()) {
+        (Format::Toml, Some(entry)) => toml::set(text, path, entry),
+        _ => json::set(text, path, entry),
+    }
 }
 
 /// Where an entry stands, with the keys that lead there.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::dialect::words::{self, ExportWords};
 use super::dialect::{ALL, ContainerShape, Dialect};
-use super::edit::Home;
+use super::edit::{self, Home};
 use super::tree::Format;
 use crate::model::{Auth, Endpoint, ServerSpec, ServerTarget, Template, Transport};
 use crate::names::ServerName;
@@ -78,7 +78,10 @@ pub struct Exported {
 impl Exported {
     /// As text to put into the other program's file.
     pub fn text(&self, target: ExportTarget) -> String {
-        format!("{:#}\n", self.document(target))
+        match (target.format(), target.words.home) {
+            (Format::Toml, ContainerShape::Map(way)) => edit::toml_text(way, &self.entries),
+            _ => format!("{:#}\n", self.document(target)),
+        }
     }
 
     /// As the other program's file holds it.

@@ -19,6 +19,8 @@ pub(super) struct Gathered<'a> {
     faults: Vec<Fault>,
     seen: BTreeSet<PathBuf>,
     project: ProjectFolders,
+    /// The root of the project, under which some programs keep the servers of single folders.
+    root: PathBuf,
     switched_on: bool,
     held_settings: Vec<HeldSettings>,
     pub(super) files: Files<'a>,
@@ -45,6 +47,7 @@ impl<'a> Gathered<'a> {
             faults: Vec::new(),
             seen: BTreeSet::new(),
             project: ProjectFolders::default(),
+            root: project_folders(env).into_iter().next().unwrap_or_else(|| env.cwd().to_owned()),
             switched_on: env_servers::is_switched_on(env.get("AGENT_ENABLE_MCP")),
             held_settings: Vec::new(),
             files: Files::new(None),
@@ -271,7 +274,7 @@ impl<'a> Gathered<'a> {
 
     /// One file; whether it is there.
     fn file(&mut self, layer: Layer, used: bool, file: &Path, dialect: Option<&'static Dialect>) -> bool {
-        let document = self.files.document(file, dialect, self.env.cwd(), &self.limits);
+        let document = self.files.document(file, dialect, &self.root, &self.limits);
         self.searched(layer.clone(), file, document.is_some());
         let found = document.is_some();
         // Nobody approved what a project's file says, so it switches nothing off.

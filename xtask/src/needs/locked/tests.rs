@@ -82,7 +82,7 @@ fn two_installations_at_once_do_the_work_once() {
 
 #[test]
 fn lock_files_pin_everything_and_name_no_host() {
-    for locked in [NPM, PY_NEW, PY_OLD, PY_SDK, CONFORMANCE] {
+    for locked in [NPM, HOSTS, PY_NEW, PY_OLD, PY_SDK, CONFORMANCE] {
         for source in locked.sources() {
             let text = fs::read_to_string(&source).unwrap();
             assert!(!text.contains("://"), "{} names a host", source.display());

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The name of the endpoint's entry
     #[arg(long, value_name = "NAME", default_value = "kitbag", requires = "endpoint", value_parser = parse_name)]
     name: ServerName,
-    /// Write into this JSON file (a backup is kept) instead of printing
+    /// Write into this file of the program (JSON, for codex TOML; a backup is kept) instead of printing
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
     /// Print secrets instead of ***; a pipe or file gets nothing else
@@ -72,8 +72,8 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     for remark in &whole.remarks {
         context.remark(format!("note: {remark}"));
     }
-    let is_json = |file: &&Path| Format::of(file) == Format::Json && args.to.format() == Format::Json;
-    if let Some(file) = args.write.as_deref().filter(is_json) {
+    let is_fitting = |file: &&Path| Format::of(file) == args.to.format();
+    if let Some(file) = args.write.as_deref().filter(is_fitting) {
         return write_into(context, &setup, args.to, file, &whole.entries);
     }
     let shown = if args.show_secrets { whole.clone() } else { exported(ExportSecrets::Masked) };
@@ -95,7 +95,8 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     match &args.write {
         Some(file) => {
-            let message = format!("{} is not JSON and was left as it is", file.display());
+            let format = args.to.format().as_str();
+            let message = format!("{} is not {format} and was left as it is", file.display());
             Err(Failure::new(Exit::Config, message).hint("put the snippet above into the file by hand"))
         }
         None => Ok(Exit::Done),

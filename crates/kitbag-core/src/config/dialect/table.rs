@@ -42,7 +42,7 @@ const GEMINI: Dialect = Dialect {
     timeout: TimeUnit::Millis,
     bare_url: BareUrl::Sse,
     forms: &[ReferenceStyle::Dollar, ReferenceStyle::Percent],
-    quirks: &[Quirk::GlobalSwitches],
+    quirks: &[Quirk::GlobalSwitches, Quirk::JoinedNames],
     ..HOST
 };
 
@@ -148,11 +148,14 @@ pub static ALL: &[Dialect] = &[
         timeout: TimeUnit::Seconds,
         bare_url: BareUrl::Http,
         files: &[".codex/config.toml"],
+        words: Some(&words::CODEX),
         ..HOST
     },
     Dialect {
         id: "gemini",
         title: "Gemini CLI",
+        // Older ones meant SSE; now streamable HTTP is tried first.
+        bare_url: BareUrl::Auto,
         files: &[".gemini/settings.json"],
         sign: Some((7, Sign::EntryKey("httpUrl"))),
         words: Some(&words::GEMINI),

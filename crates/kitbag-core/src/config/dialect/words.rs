@@ -56,7 +56,7 @@ pub(crate) struct StdioWords {
 pub(crate) struct RemoteWords {
     /// The key of the transport; none when the program finds out or the key of the address says it.
     pub(crate) kind: Option<&'static str>,
-    /// The transport's word and the key of the address for streamable HTTP.
+    /// The transport's word, none if it is empty, and the key of the address for streamable HTTP.
     pub(crate) http: (&'static str, &'static str),
     /// The same for the older HTTP with server-sent events, if the program speaks it.
     pub(crate) sse: Option<(&'static str, &'static str)>,
@@ -153,16 +153,42 @@ pub(super) static CURSOR: ExportWords = ExportWords {
     folders: true,
     ..COMMON
 };
+/// Of an address without a type Gemini CLI now thinks it speaks streamable HTTP, and earlier thought it SSE; `httpUrl`
+/// is understood by both.
 pub(super) static GEMINI: ExportWords = ExportWords {
-    remote: Some(RemoteWords { http: ("", "httpUrl"), ..URL }),
+    remote: Some(RemoteWords { http: ("", "httpUrl"), ..TYPE }),
     include: Some(("includeTools", &[])),
     exclude: Some("excludeTools"),
     call: MILLIS,
     description: Some("description"),
     ..COMMON
 };
-pub(super) static QWEN: ExportWords =
-    ExportWords { connect: Some(("discoveryTimeoutMs", TimeUnit::Millis)), ..GEMINI };
+pub(super) static QWEN: ExportWords = ExportWords {
+    remote: Some(RemoteWords { http: ("", "httpUrl"), ..URL }),
+    connect: Some(("discoveryTimeoutMs", TimeUnit::Millis)),
+    ..GEMINI
+};
+/// Codex expands nothing, and takes variables by their names instead; of addresses it speaks streamable HTTP only.
+pub(super) static CODEX: ExportWords = ExportWords {
+    format: Format::Toml,
+    home: ContainerShape::Map(&["mcp_servers"]),
+    stdio: StdioWords { pass: Some("env_vars"), ..COMMAND },
+    remote: Some(RemoteWords {
+        sse: None,
+        headers: "http_headers",
+        env_headers: Some("env_http_headers"),
+        bearer_var: Some("bearer_token_env_var"),
+        ..URL
+    }),
+    reference: None,
+    off: Some(OffWord::Enabled),
+    include: Some(("enabled_tools", &[])),
+    exclude: Some("disabled_tools"),
+    call: Some(("tool_timeout_sec", TimeUnit::Seconds)),
+    connect: Some(("startup_timeout_sec", TimeUnit::Seconds)),
+    required: Some("required"),
+    ..COMMON
+};
 pub(super) static LM_STUDIO: ExportWords = ExportWords { call: MILLIS, ..COMMON };
 pub(super) static OPENAI: ExportWords = ExportWords {
     home: ContainerShape::List(&["mcp", "servers"]),

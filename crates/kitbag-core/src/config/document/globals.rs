@@ -1,7 +1,9 @@
 //! Keys beside the servers that switch some of them off or hide tools: `mcp.enabled`, `mcp.allowed`,
-//! `mcp.excluded`, `allowMCPServers`, and OpenCode's `tools: {"server_tool": false}`.
+//! `mcp.excluded`, `allowMCPServers`, OpenCode's `tools: {"server_tool": false}`, and those that Claude Code was told to
+//! leave off in one project.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 
 use super::super::dialect::Quirk;
 use super::super::tree::Node;
@@ -9,7 +11,10 @@ use super::Document;
 use crate::model::ToolFilter;
 use crate::names::LONGEST;
 
-pub(super) fn apply(document: &mut Document, root: &Node) {
+pub(super) fn apply(document: &mut Document, root: &Node, workspace: Option<&Path>) {
+    if document.dialect.has(Quirk::Projects) {
+        off_in_project(document, root, workspace);
+    }
     if !document.dialect.has(Quirk::GlobalSwitches) {
         return;
     }
@@ -25,6 +30,15 @@ pub(super) fn apply(document: &mut Document, root: &Node) {
         spec.enabled = spec.enabled && !all_off && listed && !excluded.contains(name);
     }
     hidden_tools(document, root);
+}
+
+fn off_in_project(document: &mut Document, root: &Node, workspace: Option<&Path>) {
+    let Some(workspace) = workspace.and_then(Path::to_str) else { return };
+    let off = root.at_path(&["projects", workspace, "disabledMcpServers"]).and_then(Node::list);
+    let off: HashSet<&str> = off.unwrap_or_default().iter().filter_map(Node::text).collect();
+    for spec in document.servers.iter_mut().filter_map(|loaded| loaded.spec.as_mut()) {
+        spec.enabled = spec.enabled && !off.contains(spec.name.as_str());
+    }
 }
 
 /// The key joins server and tool; the server is the longest known name it begins with.

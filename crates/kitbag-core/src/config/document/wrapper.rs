@@ -137,7 +137,8 @@ fn looks_like_servers(node: &Node) -> bool {
     entries.clone().all(|pair| pair.value.map().is_some()) && entries.any(|pair| is_single(&pair.value))
 }
 
-/// Claude Code keeps servers of single folders in its one file; they count only there.
+/// Claude Code keeps servers of single projects in its one file, by the root of a repository or else by the folder;
+/// they count only there.
 fn of_project<'a>(root: &'a Node, workspace: Option<&Path>) -> Option<Wrapper<'a>> {
     let way = ["projects", workspace?.to_str()?, "mcpServers"];
     let node = root.at_path(&way).filter(|node| node.map().is_some())?;

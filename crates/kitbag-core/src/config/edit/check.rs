@@ -32,7 +32,7 @@ enum Meaning {
 impl Editing<'_> {
     /// Refuses a text in which anything but these entries is another than before.
     pub fn check_others(&self, before: &str, after: &str, names: &[&str]) -> Result<(), EditError> {
-        compare((before, &self.locate(before)), (after, &self.locate(after)), names)
+        self.compare((before, &self.locate(before)), (after, &self.locate(after)), names)
     }
 
     pub(super) fn check(
@@ -45,11 +45,11 @@ impl Editing<'_> {
         let after = match edited {
             Edited::Text(text) => text,
             // A file may only go when nothing else stands in it.
-            Edited::Gone => return compare(before, ("", &self.locate("")), &[name]),
+            Edited::Gone => return self.compare(before, ("", &self.locate("")), &[name]),
         };
         let names: &[&str] = if let EntryChange::Rename(new) = change { &[name, new] } else { &[name] };
         let read_back = self.locate(after);
-        compare(before, (after, &read_back), names)?;
+        self.compare(before, (after, &read_back), names)?;
         let no_effect = |wanted: &'static str| Err(EditError::NoEffect { name: name.to_owned(), wanted });
         let document = &read_back.0;
         let is = meaning(document, name);
@@ -83,19 +83,20 @@ impl Editing<'_> {
             EntryChange::Remove => Ok(()),
         }
     }
+
+    /// Refuses when any entry but these is not the same in both.
+    fn compare(&self, before: Read<'_>, after: Read<'_>, names: &[&str]) -> Result<(), EditError> {
+        let format = Format::of(self.file);
+        let (was, is) = (Others::of(format, before, names)?, Others::of(format, after, names)?);
+        if was == is { Ok(()) } else { Err(EditError::Neighbour(was.first_difference(&is))) }
+    }
 }
 
 /// A text and what was read in it.
 type Read<'a> = (&'a str, &'a (Document, Layout));
 
-/// Refuses when any entry but these is not the same in both.
-fn compare(before: Read<'_>, after: Read<'_>, names: &[&str]) -> Result<(), EditError> {
-    let (was, is) = (Others::of(before, names)?, Others::of(after, names)?);
-    if was == is { Ok(()) } else { Err(EditError::Neighbour(was.first_difference(&is))) }
-}
-
 impl Others {
-    fn of((text, (document, layout)): Read<'_>, names: &[&str]) -> Result<Self, EditError> {
+    fn of(format: Format, (text, (document, layout)): Read<'_>, names: &[&str]) -> Result<Self, EditError> {
         if let Some(why) = &layout.unread {
             return Err(EditError::Broken(why.clone()));
         }
@@ -110,11 +111,15 @@ impl Others {
             (place.way, place.index)
         });
         // A whole file that is one entry has no members to compare; it has no neighbours either.
-        let slices = json::slices(text, &places.collect::<Vec<_>>())?;
+        let places: Vec<_> = places.collect();
+        let slices = match format {
+            Format::Toml => toml::slices(text, &places)?,
+            _ => json::slices(text, &places)?.into_iter().map(str::to_owned).collect(),
+        };
         let known: BTreeSet<&str> = spots.iter().map(|spot| spot.name.as_str()).collect();
         let servers = document.servers.iter().filter(|loaded| known.contains(loaded.name.as_str()));
         let toggles = document.toggles.iter().filter(|toggle| known.contains(toggle.name.as_str()));
-        let bytes = spots.iter().zip(slices).map(|(spot, bytes)| (spot.name.clone(), bytes.to_owned()));
+        let bytes = spots.iter().zip(slices).map(|(spot, bytes)| (spot.name.clone(), bytes));
         Ok(Self {
             bytes: bytes.collect(),
             servers: servers.map(|loaded| (loaded.name.clone(), loaded.spec.as_ref().map(bare))).collect(),

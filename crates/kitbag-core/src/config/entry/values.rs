@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use super::super::dialect::Quirk;
 use super::super::interpolate::{stray_reference, template};
 use super::super::tree::{KeyValue, Node, Tree};
 use super::keys::Field;
@@ -104,7 +105,18 @@ pub(super) fn names(context: &mut Context<'_>, pair: &KeyValue) -> Vec<String> {
         let message = format!("{:?} must be a list of strings, found {} in it", pair.key, other.kind());
         context.say(Fault::error(FaultKind::WrongType, message), other.at);
     }
-    nodes.iter().filter_map(Node::text).map(str::to_owned).collect()
+    let texts = nodes.iter().filter_map(Node::text);
+    if context.dialect.has(Quirk::JoinedNames) {
+        return texts.flat_map(apart).map(str::to_owned).collect();
+    }
+    texts.map(str::to_owned).collect()
+}
+
+/// The names that stand in one string; a pattern such as `{read,list}_*` is one.
+fn apart(text: &str) -> Vec<&str> {
+    let names: Vec<&str> = text.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
+    // No names at all must not come out as no restriction.
+    if text.contains('{') || names.is_empty() { vec![text] } else { names }
 }
 
 /// The texts in a list, or the one text.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::super::dialect::TimeUnit;
 use super::super::dialect::words::{OffWord, RemoteWords};
+use super::super::interpolate::template;
 use super::{ExportSecrets, ExportTarget};
 use crate::model::{
     Auth, Defaults, Endpoint, Piece, Program, ServerRules, ServerSpec, ServerTarget, Template, Transport,
@@ -155,7 +156,7 @@ impl<'a> Writer<'a> {
             _ if by_path => words.sse.unwrap_or(words.http),
             _ => words.http,
         };
-        if let Some(kind) = words.kind {
+        if let Some(kind) = words.kind.filter(|_| !word.is_empty()) {
             self.put(kind, word);
         }
         let shown = endpoint.url.shown_as_url(Defaults::Masked);
@@ -252,13 +253,26 @@ impl<'a> Writer<'a> {
         }
     }
 
+    /// What the program would take for a reference in a text that holds none.
+    fn mistaken(&self, text: &str) -> Option<String> {
+        let read = template(text, self.target.dialect);
+        read.pieces().iter().find_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Var { name, .. } => Some(name.clone()),
+            Piece::Input(_) | Piece::Folder(_) => Some(spell(self.target, piece)),
+        })
+    }
+
     /// Says which references of a text the program does not take for what they are.
     fn references(&mut self, template: &Template) {
         let (title, words) = (self.target.dialect.title, self.target.words);
         for piece in template.pieces() {
             let shown = spell(self.target, piece);
             let remark = match (piece, words.reference) {
-                (Piece::Text(_), _) => continue,
+                (Piece::Text(text), _) => match self.mistaken(text) {
+                    Some(name) => format!("{title} expands the variable {name}, which is plain text here"),
+                    None => continue,
+                },
                 (Piece::Folder(_), Some(_)) if words.folders => continue,
                 (Piece::Var { default: None, .. }, Some(_)) => continue,
                 (Piece::Var { default: Some(_), .. }, Some(words)) if words.defaults => continue,

@@ -1,8 +1,10 @@
+use std::path::Path;
 use std::time::Duration;
 
 use super::{load, one, said, spec, written};
 use crate::config::dialect::{ALL, BareUrl, TimeUnit};
-use crate::model::Transport;
+use crate::config::{Dialect, Reading, read};
+use crate::model::{Limits, ServerSpec, Transport};
 
 #[test]
 fn s1_12_dialects_a_b_c_load() {
@@ -192,6 +194,10 @@ fn bare_urls_by_dialect() {
         spec("qwen", r#"{"mcpServers": {"a": {"httpUrl": "http://h/"}}}"#).transport(),
         Transport::Http
     );
+    let gemini =
+        |keys: &str| spec("gemini", &format!(r#"{{"mcpServers": {{"a": {{{keys}}}}}}}"#)).transport();
+    assert_eq!(gemini(r#""url": "http://h/""#), Transport::Auto);
+    assert_eq!(gemini(r#""url": "http://h/", "type": "http""#), Transport::Http);
     assert_eq!(spec("cline", r#"{"mcpServers": {"a": {"url": "http://h/"}}}"#).transport(), Transport::Sse);
     assert_eq!(spec("codex", r#"{"mcp_servers": {"a": {"url": "http://h/"}}}"#).transport(), Transport::Http);
 }
@@ -264,6 +270,21 @@ fn an_input_is_kept_by_those_who_ask_for_it() {
         spec.inputs.iter().map(|input| input.id.as_str()).collect::<Vec<_>>()
     };
     assert_eq!((ids(0), ids(1)), (vec!["k"], vec![]));
+}
+
+#[test]
+fn f58_what_claude_code_leaves_off_in_a_project_is_off_there() {
+    let text = r#"{"mcpServers": {"a": {"command": "x"}, "b": {"command": "x"}},
+        "projects": {"/p": {"mcpServers": {"c": {"command": "x"}}, "disabledMcpServers": ["a", "c"]}}}"#;
+    let (limits, dialect) = (Limits::default(), Dialect::by_id("claude-code"));
+    let states = |folder: &str| {
+        let reading = Reading { dialect, workspace: Some(Path::new(folder)), limits: &limits };
+        let specs = read(Path::new("x.json"), text, reading).servers.into_iter();
+        let state = |spec: ServerSpec| format!("{}={}", spec.name, spec.enabled);
+        specs.filter_map(|loaded| loaded.spec).map(state).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(states("/p"), "a=false b=true c=false");
+    assert_eq!(states("/p/deeper"), "a=true b=true");
 }
 
 /// An entry in the shape a program writes; the entry carries its name where the shape wants it inside.

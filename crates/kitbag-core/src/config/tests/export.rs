@@ -31,6 +31,7 @@ fn telling() -> Vec<ServerSpec> {
         "cwd": {"command": "npx", "cwd": "/srv"},
         "folder": {"command": "npx", "args": ["${workspaceFolder}/x"]},
         "file": {"command": "npx", "envFile": "/srv/.env"},
+        "dollar": {"command": "npx", "args": ["-c", "echo $HOME"]},
         "asked": {"command": "npx", "args": ["${input:token}"]},
         "off": {"command": "npx", "enabled": false},
         "include": {"command": "npx", "include": ["read", "list"]},

@@ -72,3 +72,19 @@ fn f3_a_switch_of_an_entry_is_never_read_the_other_way() {
         check(switch, "must be true or false");
     }
 }
+
+/// `gemini mcp add --exclude-tools a,b` writes one string for both.
+#[test]
+fn f57_names_of_tools_in_one_string_are_told_apart() {
+    let filter = |dialect: &str, keys: &str| {
+        let spec = spec(dialect, &format!(r#"{{"mcpServers": {{"a": {{"command": "x", {keys}}}}}}}"#));
+        (spec.filter.include, spec.filter.exclude)
+    };
+    let both = r#""includeTools": ["a, b", "c"], "excludeTools": ["d,e"]"#;
+    for dialect in ["gemini", "qwen"] {
+        let (include, exclude) = filter(dialect, both);
+        assert_eq!((include.join(" "), exclude.join(" ")), ("a b c".into(), "d e".into()), "{dialect}");
+    }
+    assert_eq!(filter("qwen", r#""includeTools": ["{read,list}_*", ","]"#).0, ["{read,list}_*", ","]);
+    assert_eq!(filter("cursor", both).0, ["a, b", "c"], "nobody else does so");
+}
