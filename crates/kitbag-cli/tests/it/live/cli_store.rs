@@ -31,13 +31,13 @@ fn t21_pins_are_listed_compared_approved_and_locked() {
     farm.house.run(&["pins", "diff"]).exits(0);
     farm.house.run(&["pins", "lock"]).exits(0);
     farm.house.run(&["pins", "check"]).exits(0);
-    let lock = fs::read_to_string(farm.house.at("work/kitbag.lock")).unwrap();
+    let lock = fs::read_to_string(farm.house.at("project/kitbag.lock")).unwrap();
     let hash = rows[0]["hash"].as_str().unwrap();
     assert!(lock.contains(hash), "{lock}");
-    fs::write(farm.house.at("work/kitbag.lock"), lock.replace(hash, &"0".repeat(64))).unwrap();
+    fs::write(farm.house.at("project/kitbag.lock"), lock.replace(hash, &"0".repeat(64))).unwrap();
     let ran = farm.house.run(&["pins", "check", "--json"]).exits(10);
     assert_eq!(ran.json()["drift"][0]["change"], "changed", "{ran:?}");
-    fs::write(farm.house.at("work/kitbag.lock"), r#"{"version":7}"#).unwrap();
+    fs::write(farm.house.at("project/kitbag.lock"), r#"{"version":7}"#).unwrap();
     farm.house.run(&["pins", "check"]).fails(3, "kitbag pins lock");
     farm.house.run(&["pins", "approve", "x/one"]).exits(0);
     let rows = farm.house.run(&["pins", "list", "x/one", "--json"]).exits(0).json();
