@@ -1,6 +1,7 @@
 //! The database of pins, approvals and the audit log that the settings name; a file in the state folder otherwise.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use kitbag::store::{RowOwner, Store, StoreError};
 use kitbag::{OpenOptions, Setup};
@@ -47,4 +48,10 @@ pub(crate) fn refused(error: &StoreError) -> Failure {
         _ => Exit::Config,
     };
     Failure::new(exit, error.to_string())
+}
+
+/// A moment as RFC 3339 has it, in UTC.
+pub(crate) fn rfc3339_of(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    kitbag_core::text::rfc3339(since.as_secs())
 }

@@ -21,7 +21,7 @@ mod tests;
 
 pub use arguments::{ArgumentChange, ArgumentChanges, restore, restore_exact};
 pub use config::{approvals, shaper};
-pub use permit::{AllowAll, Authorize, Decision, Permissions, PermittedBy, Refusal};
+pub use permit::{AllowAll, Authorize, Decision, Permissions, PermittedBy, ToolRefusal};
 pub use rules::{
     Categorize, Describe, EditSchema, Filter, KeepIf, MarkAs, Only, Order, ProviderOptions, Rename, Tag,
     UseNameForm, WithExamples,

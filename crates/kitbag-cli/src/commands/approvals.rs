@@ -5,13 +5,13 @@ use std::time::SystemTime;
 
 use kitbag::UserId;
 use kitbag::store::{AnswerError, ApprovalAnswer, ApprovalId, Grant, PendingApproval, Store};
-use kitbag_core::text::{rfc3339_of, visible};
+use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::live;
-use crate::store::{open, refused};
+use crate::store::{open, refused, rfc3339_of};
 use crate::terminal::{DIM, cell, lines, table};
 
 const EXAMPLES: &str = "\

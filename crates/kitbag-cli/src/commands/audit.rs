@@ -4,14 +4,14 @@ use std::time::{Duration, SystemTime};
 
 use kitbag::ServerName;
 use kitbag::store::{AuditDamage, AuditEntry, AuditPosition, AuditQuery, AuditScope, AuditVerdict, Store};
-use kitbag_core::text::{rfc3339_of, visible};
+use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
 use crate::args::parse_time;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::live;
-use crate::store::{open, refused};
+use crate::store::{open, refused, rfc3339_of};
 use crate::terminal::{BAD, DIM, GOOD, cell, lines, table};
 
 const EXAMPLES: &str = "\

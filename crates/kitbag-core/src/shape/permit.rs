@@ -1,7 +1,7 @@
 //! Who may see and call what. One question serves listing, describing, searching and calling, so that what is
 //! denied is invisible and uncallable.
 
-use super::policy::Access;
+use super::policy::ToolAccess;
 use crate::catalog::Tool;
 use crate::model::Risk;
 use crate::names::UserId;
@@ -66,7 +66,7 @@ impl Authorize for AllowAll {
 
 /// Why a tool is not in a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum ToolRefusal {
     /// Its user may not have it; as if it were not there.
     Denied(String),
     /// Its definition is not the one that was approved, or nobody approved it. Whoever asks for it is told.
@@ -76,7 +76,7 @@ pub enum Refusal {
 /// What the user of a view may do with tools.
 pub trait Permissions {
     /// What may be done with a tool; why nothing otherwise.
-    fn access(&self, tool: &Tool) -> Result<Access, Refusal>;
+    fn access(&self, tool: &Tool) -> Result<ToolAccess, ToolRefusal>;
 
     /// What a tool may do to the world, as far as somebody vouches for it.
     fn risk(&self, tool: &Tool) -> Risk {
@@ -88,7 +88,7 @@ pub trait Permissions {
 pub struct PermittedBy<'a>(pub &'a UserId, pub &'a dyn Authorize);
 
 impl Permissions for PermittedBy<'_> {
-    fn access(&self, tool: &Tool) -> Result<Access, Refusal> {
-        Access::of(self.1.authorize(self.0, tool)).map_err(Refusal::Denied)
+    fn access(&self, tool: &Tool) -> Result<ToolAccess, ToolRefusal> {
+        ToolAccess::of(self.1.authorize(self.0, tool)).map_err(ToolRefusal::Denied)
     }
 }

@@ -112,10 +112,10 @@ impl RuleSet {
     }
 
     /// What the rules let be done with a tool; why it is denied otherwise.
-    pub fn access(&self, tool: &Tool, risk: Risk) -> Result<Access, String> {
+    pub fn access(&self, tool: &Tool, risk: Risk) -> Result<ToolAccess, String> {
         let path = format!("{}/{}", tool.server, tool.name);
         let about = |list: &RuleList, purpose| list.about(tool, &path, risk, purpose);
-        let mut access = Access::default();
+        let mut access = ToolAccess::default();
         for rule in about(&self.deny, Purpose::Restrict) {
             if !rule.is_conditional() {
                 return Err(format!("denied by {} of {}", rule.shown(), self.whose));
@@ -225,7 +225,7 @@ impl RuleReference {
 
 /// What a user may do with a tool that they may see.
 #[derive(Clone, Debug, Default)]
-pub struct Access {
+pub struct ToolAccess {
     /// Why a person has to be asked before every call.
     ask: Option<Arc<str>>,
     deny_if: Vec<RuleReference>,
@@ -245,7 +245,7 @@ pub enum CallDecision {
     Deny(String),
 }
 
-impl Access {
+impl ToolAccess {
     /// By what a program's own permit decided; why it is denied otherwise.
     pub fn of(decision: Decision) -> Result<Self, String> {
         match decision {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::policy::{Access, RuleSet};
+use super::policy::{RuleSet, ToolAccess};
 use super::*;
 use crate::catalog::{CatalogNames, ServerTools, Snapshot};
 use crate::fault::{Fault, FaultKind, Severity, Stage};
@@ -90,10 +90,10 @@ struct Asked<'a> {
 }
 
 impl Permissions for Asked<'_> {
-    fn access(&self, tool: &Tool) -> Result<Access, Refusal> {
+    fn access(&self, tool: &Tool) -> Result<ToolAccess, ToolRefusal> {
         let access = PermittedBy(&self.scene.user, self.permit).access(tool)?;
         match self.scene.approvals.get(&tool.server) {
-            Some(rules) => Ok(access.and(rules.access(tool, tool.marks.risk).map_err(Refusal::Denied)?)),
+            Some(rules) => Ok(access.and(rules.access(tool, tool.marks.risk).map_err(ToolRefusal::Denied)?)),
             None => Ok(access),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use super::policy::Access;
+use super::policy::ToolAccess;
 use super::unreadable::denied_fault;
 use super::{Permissions, RuleOutcome, RuleStep, Shaped, Shaper};
 use crate::catalog::{Snapshot, Tool, Unreachable, seen_as, twin_tools};
@@ -15,16 +15,16 @@ use crate::names::{NameForm, ServerName, ShownName, ToolName, UserId};
 use crate::schema::{Schema, SchemaError};
 
 mod agent;
+mod hidden;
 mod naming;
 mod narrow;
 mod reach;
 
-use agent::{AgentFilter, HELD};
+use agent::AgentFilter;
+pub use hidden::HiddenTool;
+use hidden::held_faults;
 use narrow::Narrowing;
 use reach::Reach;
-
-/// Names of tools in one line about those that wait for approval.
-const HELD_NAMES: usize = 5;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct ViewTool {
     /// What the rules did to it.
     pub trail: Vec<RuleStep>,
     /// What its user may do with it: whether a person is asked, and which arguments are denied.
-    pub access: Access,
+    pub access: ToolAccess,
     /// The tool before the rules, to tell whether all of this still holds.
     base: Arc<Tool>,
     input: OnceLock<Result<Schema, SchemaError>>,
@@ -78,39 +78,6 @@ impl ViewTool {
         } else {
             self.tool.examples.clone()
         }
-    }
-}
-
-/// A tool that is not in a view, and why.
-#[derive(Clone, Debug)]
-pub struct HiddenTool {
-    /// Whose it is.
-    pub server: ServerName,
-    /// What its server calls it.
-    pub tool: String,
-    /// What it went through; the last step says why.
-    pub trail: Vec<RuleStep>,
-}
-
-impl HiddenTool {
-    /// What left it out, and why.
-    pub fn reason(&self) -> Option<(&str, &str)> {
-        match self.trail.last() {
-            Some(RuleStep { rule, outcome: RuleOutcome::Dropped(why) | RuleOutcome::Failed(why) }) => {
-                Some((rule, why))
-            }
-            _ => None,
-        }
-    }
-
-    /// Why it is left out until a person approves it, if that is why.
-    pub fn held_because(&self) -> Option<&str> {
-        self.reason().filter(|(rule, _)| *rule == HELD).map(|(_, why)| why)
-    }
-
-    fn new(tool: &Tool, trail: impl IntoIterator<Item = RuleStep>) -> Self {
-        let (server, tool) = (tool.server.clone(), tool.name.to_string());
-        Self { server, tool, trail: trail.into_iter().collect() }
     }
 }
 
@@ -343,25 +310,6 @@ impl View {
         &self.left_out
     }
 
-    /// A tool that is left out because nobody approved it as it is, by any of its names, and why.
-    pub fn held(&self, name: &str) -> Option<(&HiddenTool, &str)> {
-        self.hidden(name).find_map(|hidden| Some((hidden, hidden.held_because()?)))
-    }
-
-    /// The tools of this name that are left out. For the operator: whoever the view is for must not hear of them.
-    pub fn hidden(&self, name: &str) -> impl Iterator<Item = &HiddenTool> {
-        self.left_out.iter().filter(move |hidden| {
-            let Some(tool) = self.snapshot.tool(&hidden.server, &hidden.tool) else { return false };
-            let is_shown = |form: NameForm| {
-                self.snapshot.names().table(form).name(&hidden.server, &tool.name).map(ShownName::as_str)
-                    == Some(name)
-            };
-            name == hidden.tool
-                || name.split_once('/') == Some((hidden.server.as_str(), &hidden.tool))
-                || NameForm::ALL.into_iter().any(is_shown)
-        })
-    }
-
     /// What is wrong with rules and names.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -398,7 +346,7 @@ enum Kept {
     New {
         tool: Box<Tool>,
         trail: Vec<RuleStep>,
-        access: Access,
+        access: ToolAccess,
         base: Arc<Tool>,
     },
 }
@@ -475,25 +423,6 @@ fn shape_all(
     }
     faults.extend(held_faults(&left_out));
     (kept, left_out)
-}
-
-/// Tools that wait for approval, a line for each server.
-fn held_faults(left_out: &[HiddenTool]) -> Vec<Fault> {
-    let mut held: BTreeMap<&ServerName, Vec<&HiddenTool>> = BTreeMap::new();
-    for hidden in left_out.iter().filter(|hidden| hidden.held_because().is_some()) {
-        held.entry(&hidden.server).or_default().push(hidden);
-    }
-    let fault = |(server, tools): (&ServerName, Vec<&HiddenTool>)| {
-        let named: Vec<&str> = tools.iter().take(HELD_NAMES).map(|hidden| hidden.tool.as_str()).collect();
-        let more = tools.len() - named.len();
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let why = tools.first().and_then(|hidden| hidden.held_because()).unwrap_or_default();
-        let message = format!("held until they are approved: {}{more} ({why})", named.join(", "));
-        let fault = Fault::warning(FaultKind::DefinitionChanged, message).of(server);
-        Fault { stage: Stage::Shape, ..fault }
-            .hint(format!("kitbag pins diff {server}, then kitbag pins approve"))
-    };
-    held.into_iter().map(fault).collect()
 }
 
 fn earlier(view: &View) -> HashMap<*const Tool, &Arc<ViewTool>> {

@@ -9,8 +9,3 @@ const LAST: u64 = 253_402_300_799;
 pub fn rfc3339(seconds: u64) -> String {
     humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds.min(LAST))).to_string()
 }
-
-/// A moment as RFC 3339 has it, in UTC.
-pub fn rfc3339_of(time: std::time::SystemTime) -> String {
-    rfc3339(time.duration_since(UNIX_EPOCH).map(|since| since.as_secs()).unwrap_or_default())
-}

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use kitbag_core::catalog::Tool;
 use kitbag_core::config::settings::{Denied, GroupRules, Located};
 use kitbag_core::model::{AgentRules, Risk};
-use kitbag_core::shape::policy::{Access, RuleSet, RuleText, RuleTexts};
-use kitbag_core::shape::{Authorize, Decision, Permissions, Refusal};
+use kitbag_core::shape::policy::{RuleSet, RuleText, RuleTexts, ToolAccess};
+use kitbag_core::shape::{Authorize, Decision, Permissions, ToolRefusal};
 use kitbag_core::text::{Globs, nearest};
 use kitbag_core::{Fault, FaultKind, ServerName, Stage, UserId};
 
@@ -129,13 +129,13 @@ impl Policy {
     }
 
     /// What the files let a user do with a tool.
-    fn access(&self, user: &UserId, tool: &Tool, risk: Risk) -> Result<Access, String> {
+    fn access(&self, user: &UserId, tool: &Tool, risk: Risk) -> Result<ToolAccess, String> {
         if let Some(why) = self.denies_server(user, &tool.server) {
             // The rule that says so says more.
             self.rules_of(user).iter().try_for_each(|rules| rules.access(tool, risk).map(drop))?;
             return Err(why.to_owned());
         }
-        let mut access = Access::default();
+        let mut access = ToolAccess::default();
         for rules in self.rules_of(user) {
             access = access.and(rules.access(tool, risk)?);
         }
@@ -183,10 +183,10 @@ impl Within {
         self.closed.as_deref().or_else(|| (!is_shown).then_some("its server is no longer one of the agent's"))
     }
 
-    fn access(&self, tool: &Tool, risk: Risk) -> Result<Access, String> {
+    fn access(&self, tool: &Tool, risk: Risk) -> Result<ToolAccess, String> {
         match self.denies_server(&tool.server) {
             Some(why) => Err(why.to_owned()),
-            None if tool.server == self.local => Ok(Access::default()),
+            None if tool.server == self.local => Ok(ToolAccess::default()),
             None => self.rules.access(tool, risk),
         }
     }
@@ -210,7 +210,7 @@ impl Permits<'_> {
         }
     }
 
-    fn permitted(&self, tool: &Tool) -> Result<Access, String> {
+    fn permitted(&self, tool: &Tool) -> Result<ToolAccess, String> {
         let risk = self.risk(tool);
         let mut access = self.world.policy.access(self.user, tool, risk)?;
         if let Some(within) = self.within {
@@ -223,16 +223,16 @@ impl Permits<'_> {
         let decided = catch_unwind(AssertUnwindSafe(|| self.permit.authorize(self.user, tool)));
         let decided =
             decided.unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned()));
-        Ok(access.and(Access::of(decided)?))
+        Ok(access.and(ToolAccess::of(decided)?))
     }
 }
 
 impl Permissions for Permits<'_> {
-    fn access(&self, tool: &Tool) -> Result<Access, Refusal> {
+    fn access(&self, tool: &Tool) -> Result<ToolAccess, ToolRefusal> {
         // First whether the user may know of it at all.
-        let access = self.permitted(tool).map_err(Refusal::Denied)?;
+        let access = self.permitted(tool).map_err(ToolRefusal::Denied)?;
         match self.pinned(tool) {
-            PinVerdict::Held(why) => Err(Refusal::Held(why)),
+            PinVerdict::Held(why) => Err(ToolRefusal::Held(why)),
             PinVerdict::Free | PinVerdict::Approved => Ok(access),
         }
     }

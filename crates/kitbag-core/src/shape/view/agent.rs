@@ -4,9 +4,9 @@ use super::ViewRequest;
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::names::ServerName;
-use crate::shape::policy::{Access, RuleSet};
+use crate::shape::policy::{RuleSet, ToolAccess};
 use crate::shape::unreadable::{agent_fault, server_fault};
-use crate::shape::{Refusal, RuleOutcome, RuleStep};
+use crate::shape::{RuleOutcome, RuleStep, ToolRefusal};
 use crate::text::Globs;
 
 /// The step at which tools are left out that nobody approved as they are.
@@ -53,7 +53,7 @@ impl<'a> AgentFilter<'a> {
     }
 
     /// What may be done with a tool, or the step at which it is kept from the agent.
-    pub(super) fn access(&self, tool: &Tool) -> Result<Access, RuleStep> {
+    pub(super) fn access(&self, tool: &Tool) -> Result<ToolAccess, RuleStep> {
         let is_local = Some(&tool.server) == self.request.local;
         let dropped =
             |rule: &str, why: String| RuleStep { rule: rule.to_owned(), outcome: RuleOutcome::Dropped(why) };
@@ -64,15 +64,15 @@ impl<'a> AgentFilter<'a> {
             return Err(dropped("agent", "its server is not one of the agent's".to_owned()));
         }
         let own = match is_local {
-            true => Access::default(),
+            true => ToolAccess::default(),
             false => self
                 .rules
                 .access(tool, self.request.permissions.risk(tool))
                 .map_err(|why| dropped("agent", why))?,
         };
         let user = self.request.permissions.access(tool).map_err(|refusal| match refusal {
-            Refusal::Denied(why) => dropped("permission", why),
-            Refusal::Held(why) => dropped(HELD, why),
+            ToolRefusal::Denied(why) => dropped("permission", why),
+            ToolRefusal::Held(why) => dropped(HELD, why),
         })?;
         Ok(own.and(user))
     }
