@@ -7,6 +7,7 @@ mod edits;
 mod generate;
 mod native;
 mod one_entry;
+mod permissions;
 mod schemas;
 mod views;
 
