@@ -121,8 +121,12 @@ impl Opener<'_> {
         let redactor = place.redactor.clone();
         let channel = (posts, answers);
         let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
+        if let Some(only) = self.greeting().revision.only() {
+            let greeting = self.exactly_at(only, &started, place).await?;
+            return Ok(started.agreed(greeting));
+        }
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = self.greeting().version.map(ProtocolVersion::era);
+        let configured = self.greeting().revision.asked().map(ProtocolVersion::era);
         let key = self.memory_key();
         let remembered = self.context.memory.get(&key);
         // What this run has learnt is newer than what was remembered.
@@ -198,7 +202,37 @@ impl Opener<'_> {
         })
     }
 
+    /// The one revision that is to be spoken, and nothing else. What is learnt by that is not remembered.
+    async fn exactly_at(
+        &self,
+        only: ProtocolVersion,
+        started: &Started,
+        place: &Place<'_>,
+    ) -> Result<era::Handshake, Tried> {
+        if only.era() == Era::Legacy {
+            return self.initialize(started, place).await;
+        }
+        let error = match era::discover(&started.peer, &self.greeting(), until(place.deadline)).await {
+            Ok(greeting) => return Ok(greeting),
+            Err(error) => error,
+        };
+        let not_spoken =
+            |why: &str| Tried::Stop(ConnectError::Failed(era::not_spoken(only, why).at(&place.shown())));
+        Err(match error {
+            OpeningError::Request(error) if reason_of_access(&error) => tried(error, place),
+            OpeningError::Request(error) if Probed::of(&error) != Probed::Older => tried(error, place),
+            OpeningError::Refused(reason) => Tried::Stop(ConnectError::Failed(reason.at(&place.shown()))),
+            OpeningError::OtherEra | OpeningError::Unwell | OpeningError::Request(_) => {
+                not_spoken("it refuses server/discover")
+            }
+        })
+    }
+
     async fn sse(&self, place: &Place<'_>) -> Result<Session, Tried> {
+        if let Some(only) = self.greeting().revision.only().filter(|only| only.era() == Era::Modern) {
+            let reason = era::not_spoken(only, "HTTP+SSE is older than that");
+            return Err(Tried::Other(reason.at(&place.shown())));
+        }
         let stop = self.stop.child_token();
         let remote = place.remote(&self.plan.limits)?;
         let carrier = Carrier::Sse(remote.address.shown.clone());
@@ -244,6 +278,10 @@ fn wait(error: &RequestError) -> Option<Duration> {
         RequestError::Http { status: 503, wait, .. } => *wait,
         _ => None,
     }
+}
+
+fn reason_of_access(error: &RequestError) -> bool {
+    matches!(error, RequestError::Http { status: 401 | 403, .. })
 }
 
 /// What a failed request says about the transport it was made by.

@@ -245,9 +245,9 @@ impl Way<'_> {
 
     /// Whoever answers questions of this call, watched.
     async fn responder(&self, judged: &Judged) -> Result<Option<Arc<Watched>>, CallError> {
-        let responder = self.call.options.responder.as_ref().or(self.kit.options.responder.as_ref());
+        let responder = self.kit.responder(self.call.options.responder.clone());
         let Some(responder) = responder else { return Ok(None) };
-        let watched = Watched::new(responder, &self.kit.threads, &judged.now.world.limits).await;
+        let watched = Watched::new(&responder, &self.kit.threads, &judged.now.world.limits).await;
         watched.map(Some).map_err(|trouble| troubled(ANSWERER, &trouble))
     }
 
