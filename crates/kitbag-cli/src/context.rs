@@ -10,11 +10,18 @@ use serde_json::Value;
 use crate::args::{Color, Global};
 use crate::arguments::quoted;
 use crate::exit::{Exit, Failure};
+use crate::link_args::LinkArgs;
 use crate::terminal::{BAD, DIM, styled};
 use crate::{json, report};
 
 pub(crate) struct Context {
     pub(crate) global: Global,
+    /// Flags of a command that connects.
+    pub(crate) link: LinkArgs,
+    /// The servers of `--server`, which are the only ones then.
+    pub(crate) chosen: Vec<ServerName>,
+    /// Whether one of them is a server that nobody configured.
+    pub(crate) ad_hoc: bool,
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
     broken: Option<io::Error>,
@@ -31,6 +38,9 @@ impl Context {
             out: AutoStream::new(io::stdout(), choice),
             err: AutoStream::new(io::stderr(), choice),
             global,
+            link: LinkArgs::default(),
+            chosen: Vec::new(),
+            ad_hoc: false,
             broken: None,
         }
     }
@@ -79,6 +89,11 @@ impl Context {
 
     /// The flags that decide which tools there are, as they must be typed again; with a blank before each.
     pub(crate) fn flags(&self) -> String {
+        self.global_flags() + &self.link.flags()
+    }
+
+    /// The same for commands that connect to nothing.
+    pub(crate) fn global_flags(&self) -> String {
         let global = &self.global;
         let mut words: Vec<String> = Vec::new();
         let mut flag = |name: &str, value: &str| words.push(format!(" {name} {}", quoted(value)));

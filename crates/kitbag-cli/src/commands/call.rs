@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::{arguments, live, starting};
 
 mod given;
@@ -66,6 +67,8 @@ pub(crate) struct Args {
     /// Print the server's own secrets instead of ***, where its result holds them
     #[arg(long)]
     show_secrets: bool,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 impl Args {
@@ -76,7 +79,7 @@ impl Args {
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     let mut sources = Sources::new(setup.env().cwd().to_owned(), setup.limits.line);
     let base = sources.base(args.args.as_deref())?;
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
@@ -88,7 +91,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     };
     let user = setup.user.clone();
     live::block_on(async {
-        let kit = live::start_for(context, setup, &args.tool);
+        let kit = live::start_for(context, setup, &args.tool)?;
         starting::wait_for_tool(context, &kit, &args.tool).await;
         let hide = if args.show_secrets { Hide::default() } else { Hide::of(&kit) };
         let outcome = once(context, &kit, &user, args, (base, sources), &hide).await;
@@ -230,7 +233,9 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
             .hint("look whether it was carried out before you call it again"),
         kind => {
             let flags = context.flags();
-            let log = error.server.as_ref().map(|server| format!("kitbag logs {server}{flags}"));
+            // A server that nobody configured has no log that could be named.
+            let logged = error.server.as_ref().filter(|_| !context.ad_hoc);
+            let log = logged.map(|server| format!("kitbag logs {server}{}", context.global_flags()));
             let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
             let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
             Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| format!("kitbag status{flags}")))

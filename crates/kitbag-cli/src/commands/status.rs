@@ -11,8 +11,9 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
-use crate::{json, live};
+use crate::{json, live, starting};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,21 +29,29 @@ pub(crate) struct Args {
     /// Go on watching and print whenever something changes
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     live::say_if_off(context, &setup);
     for text in &args.servers {
         super::servers::find(&setup, &server_name(text)?)?;
     }
-    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
+    let wait = starting::how_long(context, &setup.limits);
+    let only = Some(context.chosen.clone()).filter(|chosen| !chosen.is_empty());
+    let options = OpenOptions { only: only.clone(), ..link_args::options(context, &setup)? };
     live::block_on(async {
-        let kit = Kitbag::start(setup, OpenOptions::default());
+        let kit = Kitbag::start(setup, options);
         kit.wait(wait).await;
         let rows = || {
             let mut rows = kit.status();
             rows.retain(|row| args.servers.is_empty() || args.servers.contains(&row.name));
+            let is_chosen = |row: &ServerStatus| {
+                only.as_ref().is_none_or(|only| only.iter().any(|name| name.as_str() == row.name))
+            };
+            rows.retain(is_chosen);
             rows
         };
         let how_many =

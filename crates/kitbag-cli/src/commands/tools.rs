@@ -14,6 +14,7 @@ use kitbag_core::text::{nearest, visible};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::present::{Form, Way, faults, show};
 use crate::terminal::{DIM, TITLE, cell, is_shown, lines, plural, styled, table, width};
 use crate::{json, live, starting, unused};
@@ -38,9 +39,6 @@ signatures, text";
 pub(crate) struct Args {
     /// Only of these servers
     servers: Vec<String>,
-    /// Only of this server (repeatable)
-    #[arg(long, value_name = "NAME")]
-    server: Vec<String>,
     /// Only those under this heading
     #[arg(long, value_name = "NAME", conflicts_with = "form")]
     category: Option<String>,
@@ -49,12 +47,14 @@ pub(crate) struct Args {
     form: Option<Form>,
     #[command(flatten)]
     way: Way,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup(context, &args.link)?;
     live::say_if_off(context, &setup);
-    let only = wanted(&setup, args)?;
+    let only = wanted(context, &setup, args)?;
     if let Some(failure) = all_unused(context, &setup, only.as_deref()) {
         return Err(failure);
     }
@@ -64,7 +64,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         only: only.clone(),
         start: StartServers::AtOnce,
         local,
-        ..OpenOptions::default()
+        ..link_args::options(context, &setup)?
     };
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
@@ -72,7 +72,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         if let Some(view) = &early {
             list(context, &kit, &ShownView { view, when: When::Early }, args, only.as_deref())?;
         }
-        starting::wait(context, &kit, context.global.wait.unwrap_or(kit.limits().wait_agent)).await;
+        starting::wait(context, &kit, starting::how_long(context, &kit.limits())).await;
         if let Err(error) = kit.check_required() {
             kit.close().await;
             return Err(error.into());
@@ -184,9 +184,9 @@ fn say_changes(context: &mut Context, early: &View, now: &View) -> usize {
 }
 
 /// The servers that are asked for, if any are; those that are not known are an error.
-fn wanted(setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure> {
-    let mut only = Vec::new();
-    for text in args.servers.iter().chain(&args.server) {
+fn wanted(context: &Context, setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure> {
+    let mut only = context.chosen.clone();
+    for text in &args.servers {
         let name = server_name(text)?;
         // Local tools stand beside the servers, and so does their name.
         if text != "local" && setup.catalog.iter().all(|part| part.server != name) {

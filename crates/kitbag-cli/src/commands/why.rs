@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::call::absent;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::live;
 use crate::terminal::{BAD, DIM, GOOD, ODD, TITLE, cell, is_shown, lines, styled, table};
 
@@ -30,10 +31,12 @@ Exit codes: 0 it can be called · 4 its server is not there · 12 its server ask
 pub(crate) struct Args {
     /// The tool, by any of its names: shown, full, server/tool, or its own
     tool: String,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
         return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
