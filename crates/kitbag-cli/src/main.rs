@@ -6,6 +6,7 @@ mod commands;
 mod context;
 mod exit;
 mod json;
+mod keyboard;
 mod link_args;
 mod live;
 mod present;

@@ -17,12 +17,14 @@ use crate::exit::{Exit, Failure};
 use crate::link_args::{self, LinkArgs};
 use crate::{arguments, live, starting};
 
+mod elicit;
 mod given;
 mod hide;
 mod progress;
 mod result;
 mod save;
 
+use elicit::Asker;
 use given::{Given, Sources};
 use hide::Hide;
 use progress::ProgressLine;
@@ -166,8 +168,10 @@ async fn follow(
         // What becomes a file is not printed, and may be as large as it likes.
         (false, false) => ResultSize::Texts,
     };
+    let (responder, mut questions) = elicit::channel(kit.limits().questions);
     let options = CallOptions {
         notifications: Some(sender),
+        responder: Some(responder),
         meta,
         size,
         timeout: args.timeout,
@@ -176,11 +180,18 @@ async fn follow(
     let call = ToolCall { options, ..ToolCall::new(args.tool.as_str(), text) };
     let mut progress = ProgressLine::new(context, &args.tool, hide);
     let mut work = std::pin::pin!(kit.call_tool(view, call));
+    let mut asker = Asker::new(context, hide, &kit.limits());
     let mut open = true;
     let done = loop {
         tokio::select! {
             done = &mut work => break done,
-            note = notes.recv(), if open => match note {
+            () = asker.answered() => {}
+            // A person who is being asked is not shown anything else.
+            question = questions.recv(), if asker.is_free() => {
+                progress.end(context);
+                question.into_iter().for_each(|question| asker.take(context, question));
+            }
+            note = notes.recv(), if open && asker.is_free() => match note {
                 Some(note) => progress.take(context, &note),
                 None => open = false,
             },
