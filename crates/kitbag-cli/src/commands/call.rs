@@ -1,7 +1,7 @@
 //! `kitbag call`: one tool, called once.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use kitbag::cli::speaks_of;
 use kitbag::{
@@ -40,7 +40,8 @@ KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks 
 Where it asks for a list, tags=a,b and tags=a tags=b are two items.
 KEY:=JSON is JSON whatever it says.
 KEY=@FILE takes the text of a file, KEY=@- of standard input; KEY=@@a is the text @a.
-Images, sounds and files are saved in the working folder, or where --save says.";
+Images, sounds and files are saved where --save says, else kept for a while in the state folder;
+--json alone saves nothing.";
 
 /// A modern server sends log messages to calls that ask for them.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -89,7 +90,10 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     let folder = match &args.save {
         Some(folder) => Folder::asked_for(folder)?,
-        None => Folder::working(setup.env().cwd()),
+        None => {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            Folder::kept(&setup.folders.state, &setup.user, &setup.limits, now)
+        }
     };
     let user = setup.user.clone();
     live::block_on(async {

@@ -193,7 +193,7 @@ pub(crate) fn log_folder(logs: &Path, owner: Option<&UserId>) -> PathBuf {
 }
 
 /// Rows of the limits that mean nothing to a link: a change of one must not end a server.
-const OF_OTHERS: [&str; 18] = [
+const OF_OTHERS: [&str; 19] = [
     "config_file",
     "config_depth",
     "config_nodes",
@@ -210,6 +210,7 @@ const OF_OTHERS: [&str; 18] = [
     "names",
     "names_file",
     "files",
+    "saved",
     "schema_nodes",
     "schema_bytes",
 ];
