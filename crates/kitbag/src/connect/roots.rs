@@ -73,7 +73,7 @@ impl Responder for WithRoots {
                 Box::pin(async move { answer })
             }
             (Some(inner), _) => inner.answer(question),
-            (None, kind) => Box::pin(async move { Err(format!("{} is not offered", kind.as_str())) }),
+            (None, kind) => Box::pin(async move { Err(kind.not_offered()) }),
         }
     }
 

@@ -209,21 +209,32 @@ impl Opener<'_> {
         started: &Started,
         place: &Place<'_>,
     ) -> Result<era::Handshake, Tried> {
-        if only.era() == Era::Legacy {
-            return self.initialize(started, place).await;
-        }
-        let error = match era::discover(&started.peer, &self.greeting(), until(place.deadline)).await {
+        let greeting = self.greeting();
+        let (opened, what) = match only.era() {
+            Era::Legacy => {
+                (era::initialize(&started.peer, &greeting, until(place.deadline)).await, "initialize")
+            }
+            Era::Modern => {
+                (era::discover(&started.peer, &greeting, until(place.deadline)).await, "server/discover")
+            }
+        };
+        let error = match opened {
             Ok(greeting) => return Ok(greeting),
             Err(error) => error,
         };
-        let not_spoken =
-            |why: &str| Tried::Stop(ConnectError::Failed(era::not_spoken(only, why).at(&place.shown())));
+        let stop = |reason: Reason| Tried::Stop(ConnectError::Failed(reason.at(&place.shown())));
+        let is_modern = only.era() == Era::Modern;
         Err(match error {
-            OpeningError::Request(error) if reason_of_access(&error) => tried(error, place),
-            OpeningError::Request(error) if Probed::of(&error) != Probed::Older => tried(error, place),
-            OpeningError::Refused(reason) => Tried::Stop(ConnectError::Failed(reason.at(&place.shown()))),
-            OpeningError::OtherEra | OpeningError::Unwell | OpeningError::Request(_) => {
-                not_spoken("it refuses server/discover")
+            OpeningError::Refused(reason) => stop(reason),
+            // An older server knows no request without a session.
+            OpeningError::Request(error)
+                if is_modern && !is_about_access(&error) && Probed::of(&error) == Probed::Older =>
+            {
+                stop(era::not_spoken(only, "it refuses server/discover"))
+            }
+            OpeningError::Request(error) => tried(error, place),
+            OpeningError::OtherEra | OpeningError::Unwell => {
+                stop(era::not_spoken(only, &format!("it refuses {what}")))
             }
         })
     }
@@ -280,7 +291,7 @@ fn wait(error: &RequestError) -> Option<Duration> {
     }
 }
 
-fn reason_of_access(error: &RequestError) -> bool {
+fn is_about_access(error: &RequestError) -> bool {
     matches!(error, RequestError::Http { status: 401 | 403, .. })
 }
 
