@@ -42,8 +42,10 @@ impl Interrupts {
         let (mut signals, listener) = (Signals::new([SIGINT, SIGTERM, SIGHUP])?, heard.clone());
         let listen = move || {
             let mut signals = signals.forever();
-            // An interrupt while a question is open is about the question.
-            while signals.next() == Some(SIGINT) && cancel_question() {}
+            // An interrupt while a question is open is about the question, once: a server may ask for ever.
+            if signals.next() == Some(SIGINT) && cancel_question() {
+                signals.next();
+            }
             if !listener.over.load(Ordering::Relaxed) {
                 listener.told.notify_one();
                 let most = Duration::from_millis(MOST.load(Ordering::Relaxed));

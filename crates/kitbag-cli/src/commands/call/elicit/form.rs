@@ -144,9 +144,13 @@ impl Field {
         };
         // A schema that cannot be read checks nothing: the server will.
         let problems = Schema::compile(&self.schema, limits).map(|schema| schema.check(&value));
-        match problems.unwrap_or_default().first() {
-            Some(problem) => Typed::Wrong(one_line(&problem.to_string())),
-            None => Typed::Value(value),
+        let format = self.schema["format"].as_str().filter(|_| self.kind == FieldKind::Text);
+        match (problems.unwrap_or_default().first(), format) {
+            (Some(problem), _) => Typed::Wrong(one_line(&problem.to_string())),
+            (None, Some(format)) if !has_format(format, typed) => {
+                Typed::Wrong(format!("that is not written as {}", one_line(format)))
+            }
+            (None, _) => Typed::Value(value),
         }
     }
 }
@@ -191,6 +195,30 @@ impl FieldKind {
             (Self::YesNo, Value::Bool(yes)) => if *yes { "y" } else { "n" }.to_owned(),
             (_, value) => plain(value),
         }
+    }
+}
+
+/// Whether a text looks like what the protocol's formats say; the server has the last word.
+fn has_format(format: &str, text: &str) -> bool {
+    let is_date = |text: &str| {
+        let parts: Vec<&str> = text.split('-').collect();
+        let are_digits = parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+        are_digits && parts.iter().map(|part| part.len()).eq([4, 2, 2])
+    };
+    let has_blank = text.contains(char::is_whitespace);
+    match format {
+        "email" => {
+            !has_blank && text.split_once('@').is_some_and(|(who, at)| !who.is_empty() && !at.is_empty())
+        }
+        "uri" => {
+            let scheme = text.split_once(':').map_or("", |(scheme, _)| scheme);
+            !has_blank && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        }
+        "date" => is_date(text),
+        "date-time" => {
+            text.split_once(['T', 't']).is_some_and(|(date, time)| is_date(date) && !time.is_empty())
+        }
+        _ => true,
     }
 }
 

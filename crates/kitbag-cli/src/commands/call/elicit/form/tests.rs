@@ -40,6 +40,15 @@ fn f65_lines_are_read_by_the_type_of_their_field() {
     wrong(json!({"type": "integer", "minimum": 3}), "2", "3");
     wrong(json!({"type": "string", "minLength": 3}), "ab", "3");
     wrong(json!({"type": "boolean"}), "maybe", "y or n");
+    for (format, right, bad) in [
+        ("email", "ada@example.com", "ada"),
+        ("uri", "https://example.com", "example"),
+        ("date", "2026-07-28", "28.7.2026"),
+        ("date-time", "2026-07-28T10:00:00Z", "2026-07-28"),
+    ] {
+        check(json!({"type": "string", "format": format}), right, json!(right));
+        wrong(json!({"type": "string", "format": format}), bad, format);
+    }
 }
 
 #[test]
