@@ -237,7 +237,7 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
         None => format!("{} ({})", error.message, error.kind.as_str()),
     };
     match error.kind {
-        ErrorKind::NotFound => unknown(context, "call", name, message, near),
+        ErrorKind::NotFound => unknown("call", name, message, near),
         ErrorKind::Ambiguous => Failure::new(Exit::NotFound, message).hint("use one of these names"),
         ErrorKind::InvalidArguments => {
             with_arguments(context, view, name, Failure::new(Exit::InvalidArguments, message))
@@ -247,23 +247,22 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
         ErrorKind::OutcomeUnknown => Failure::new(Exit::OutcomeUnknown, message)
             .hint("look whether it was carried out before you call it again"),
         kind => {
-            let flags = context.flags();
             // A server that nobody configured has no log that could be named.
             let logged = error.server.as_ref().filter(|_| !context.ad_hoc);
-            let log = logged.map(|server| format!("kitbag logs {server}{}", context.global_flags()));
+            let log = logged.map(|server| format!("kitbag logs {server}"));
             let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
             let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
-            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| format!("kitbag status{flags}")))
+            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| "kitbag status".to_owned()))
         }
     }
 }
 
 /// That a name means nothing here: nobody has it, or whoever may have it is away.
-pub(crate) fn absent(context: &Context, view: &View, command: &str, name: &str, near: &[String]) -> Failure {
+pub(crate) fn absent(view: &View, command: &str, name: &str, near: &[String]) -> Failure {
     let message = nobody(view, name);
     match kitbag::cli::absent(view, name, near.to_vec()).kind {
-        ErrorKind::NotFound => unknown(context, command, name, message, near),
-        kind => Failure::new(kind.into(), message).hint(format!("kitbag status{}", context.flags())),
+        ErrorKind::NotFound => unknown(command, name, message, near),
+        kind => Failure::new(kind.into(), message).hint("kitbag status"),
     }
 }
 
@@ -276,13 +275,12 @@ fn nobody(view: &View, name: &str) -> String {
 }
 
 /// A name nobody here has: what may have been meant.
-fn unknown(context: &Context, command: &str, name: &str, message: String, near: &[String]) -> Failure {
-    let flags = context.flags();
+fn unknown(command: &str, name: &str, message: String, near: &[String]) -> Failure {
     let failure = Failure::new(Exit::NotFound, message);
     match near {
-        [] if command != "why" => failure.hint(format!("kitbag why {}{flags}", arguments::quoted(name))),
-        [] => failure.hint(format!("kitbag tools{flags}")),
-        [near] => failure.hint(format!("kitbag {command} {near}{flags}")),
+        [] if command != "why" => failure.hint(format!("kitbag why {}", arguments::quoted(name))),
+        [] => failure.hint("kitbag tools"),
+        [near] => failure.hint(format!("kitbag {command} {near}")),
         near => failure.hint(format!("kitbag {command} with one of {}", near.join(", "))),
     }
 }
@@ -301,8 +299,9 @@ fn with_arguments(context: &Context, view: &View, name: &str, failure: Failure) 
     match example {
         Some(example) => {
             let command = arguments::command(shown.name.as_str(), &shown.tool.input, &example);
+            // Arguments may hold anything, so the flags are put there here.
             failure.hint(command + &context.flags())
         }
-        None => failure.hint(format!("kitbag show {}{}", shown.name, context.flags())),
+        None => failure.hint(format!("kitbag show {}", shown.name)),
     }
 }

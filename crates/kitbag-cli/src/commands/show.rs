@@ -46,7 +46,7 @@ fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Resul
         NameMatch::None { near } => {
             let near: Vec<String> =
                 near.iter().filter_map(|at| Some(view.at(*at)?.name.to_string())).collect();
-            let failure = absent(context, &view, "show", name, &near);
+            let failure = absent(&view, "show", name, &near);
             return Err(live::because_closed(context, &view, failure));
         }
     };

@@ -132,7 +132,7 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
             download.pid
         );
     }
-    let notes = notes(rows, how_many);
+    let notes = notes(context, rows, how_many);
     if 0 < notes.row_count() {
         text += &format!("\n{}", lines(&notes));
     }
@@ -156,7 +156,7 @@ fn tools(row: &ServerStatus) -> String {
 
 /// What is worth knowing of the servers' lists and tools, the worst first. Who asks for the first of each server hears
 /// neither of mere notes nor of what stands in its row.
-fn notes(rows: &[ServerStatus], how_many: Notes) -> Table {
+fn notes(context: &Context, rows: &[ServerStatus], how_many: Notes) -> Table {
     let mut table = table();
     let is_short = |note: &&Fault| Severity::Warning <= note.severity && note.kind != FaultKind::ListFailed;
     for row in rows {
@@ -175,7 +175,8 @@ fn notes(rows: &[ServerStatus], how_many: Notes) -> Table {
             if how_many == Notes::All {
                 line.push(cell(DIM, note.kind.as_str()));
             } else if 0 < more {
-                text += &format!(" (and {more} more: kitbag status {name})");
+                let command = context.to_type(&format!("kitbag status {name}"));
+                text += &format!(" (and {more} more: {command})");
             }
             line.push(text.into());
             table.add_row(line);

@@ -176,9 +176,8 @@ fn say_changes(context: &mut Context, early: &View, now: &View) -> usize {
         let rest = changed.len().saturating_sub(NAMED);
         let more = if 0 < rest { format!(" and {rest} more") } else { String::new() };
         let named = changed[..changed.len() - rest].join(", ");
-        context.remark(format!(
-            "{server} has another list by now: {named}{more}; `kitbag tools {server}` shows it"
-        ));
+        let command = context.to_type(&format!("kitbag tools {server}"));
+        context.remark(format!("{server} has another list by now: {named}{more}; `{command}` shows it"));
     }
     now.tools().iter().filter(|row| is_theirs(row)).count()
 }

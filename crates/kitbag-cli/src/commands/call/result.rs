@@ -92,9 +92,8 @@ fn lines(block: &ContentBlock, file: Option<(String, Vec<u8>)>, saving: &mut Sav
 /// How to get the rest, and what was odd.
 fn say_more(context: &mut Context, result: &CallResult) {
     if let Some(handle) = &result.info.handle {
-        context.remark(format!(
-            "read on: kitbag call {READ_RESULT} handle={handle} page=2; all at once: --full"
-        ));
+        let command = context.to_type(&format!("kitbag call {READ_RESULT} handle={handle} page=2"));
+        context.remark(format!("read on: {command}; all at once: --full"));
     }
     for coercion in &result.info.coerced {
         let place = if coercion.path.is_empty() { "the arguments" } else { &coercion.path };
