@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use kitbag::{OpenOptions, ProtocolVersion, QuestionKind, ServerName, Setup, Trace};
+use kitbag::connect::Trace;
+use kitbag::{OpenOptions, ProtocolVersion, QuestionKind, ServerName, Setup};
 use kitbag_core::text::{redact_url, redact_words};
 
 use crate::arguments::quoted;

@@ -198,7 +198,7 @@ pub(crate) const GENERATED: usize =
 
 pub use connect::{
     Answer, ClientInfo, LinkState, Notification, Progress, ProtocolVersion, Question, QuestionKind, Reason,
-    ReasonClass, Responder, Trace, TraceDirection, TraceLine, in_process,
+    ReasonClass, Responder, in_process,
 };
 pub use env::Env;
 #[cfg(feature = "present")]

@@ -35,13 +35,16 @@ Examples:
   kitbag call mcp_time_get_current_time timezone=Europe/Berlin
   kitbag call time/get_current_time --args '{\"timezone\": \"UTC\"}'
   kitbag call notes add='buy milk' --demo
+  kitbag call --server 'npx -y @modelcontextprotocol/server-everything' echo message=hi
+  kitbag call --server https://example.com/mcp search query=kit --trace
 
 KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks for one.
 Where it asks for a list, tags=a,b and tags=a tags=b are two items.
 KEY:=JSON is JSON whatever it says.
 KEY=@FILE takes the text of a file, KEY=@- of standard input; KEY=@@a is the text @a.
 Images, sounds and files are saved where --save says, else kept for a while in the state folder;
---json alone saves nothing.";
+--json alone saves nothing.
+What a server asks during the call is asked at the terminal; without one it is declined.";
 
 /// A modern server sends log messages to calls that ask for them.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";

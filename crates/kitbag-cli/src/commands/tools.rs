@@ -29,6 +29,7 @@ Examples:
   kitbag tools --agent coder --json   what an agent sees, with schemas
   kitbag tools --as native:anthropic  as definitions for an API
   kitbag tools --demo                 without any server
+  kitbag tools --server 'uvx mcp-server-time'   of a server that nobody configured
 
 Forms: native:openai, native:openai-responses, native:anthropic, native:gemini,
 native:gemini-openapi, native:generic, gateway (also gateway:openai, …), markdown,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
-use kitbag::{Trace, TraceDirection, TraceLine};
+use kitbag::connect::{Trace, TraceDirection, TraceLine};
 use kitbag_core::text::rfc3339_millis;
 use serde_json::json;
 

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use kitbag::{OpenOptions, ProtocolVersion, Trace, TraceDirection, TraceLine, in_process};
+use kitbag::connect::{Trace, TraceDirection, TraceLine};
+use kitbag::{OpenOptions, ProtocolVersion, in_process};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::sync::mpsc;

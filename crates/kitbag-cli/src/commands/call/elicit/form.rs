@@ -66,6 +66,7 @@ pub(super) enum Typed {
 impl Form {
     /// The fields of a schema in its order; `shown` is the same schema without secrets.
     pub(super) fn of(schema: &Value, shown: &Value, limits: &Limits) -> Self {
+        let shown = cut_texts(shown, limits.error);
         let required = schema["required"].as_array();
         let need = |name: &str| match required.is_some_and(|all| all.iter().any(|word| word == name)) {
             true => Need::Required,
@@ -74,16 +75,15 @@ impl Form {
         let properties = schema["properties"].as_object();
         let masked = |at: usize| shown["properties"].as_object().and_then(|all| all.values().nth(at));
         let field = |(at, (name, field)): (usize, (&String, &Value))| {
-            Field::new(name, field, masked(at).unwrap_or(field), need(name), limits)
+            Field::new(name, field, masked(at).unwrap_or(field), need(name))
         };
         Self { fields: properties.into_iter().flatten().enumerate().map(field).collect() }
     }
 }
 
 impl Field {
-    fn new(name: &str, schema: &Value, shown: &Value, need: Need, limits: &Limits) -> Self {
-        let line =
-            |value: &Value| one_line(&cut(value.as_str().unwrap_or_default().to_owned(), limits.error));
+    fn new(name: &str, schema: &Value, shown: &Value, need: Need) -> Self {
+        let line = |value: &Value| one_line(value.as_str().unwrap_or_default());
         let label = match line(&shown["title"]) {
             title if title.is_empty() => one_line(name),
             title => title,
@@ -195,6 +195,18 @@ impl FieldKind {
             (Self::YesNo, Value::Bool(yes)) => if *yes { "y" } else { "n" }.to_owned(),
             (_, value) => plain(value),
         }
+    }
+}
+
+/// What a server says is shown within a bound; what it wants back is not cut.
+fn cut_texts(value: &Value, most: usize) -> Value {
+    match value {
+        Value::String(text) => cut(text.clone(), most).into(),
+        Value::Array(values) => values.iter().map(|value| cut_texts(value, most)).collect(),
+        Value::Object(fields) => {
+            fields.iter().map(|(key, value)| (key.clone(), cut_texts(value, most))).collect()
+        }
+        other => other.clone(),
     }
 }
 

@@ -98,3 +98,17 @@ fn f65_a_masked_default_is_sent_unmasked() {
     assert_eq!(field.prompt(), "f (text, default ***): ");
     assert_eq!(field.read("", &Limits::default()), Typed::Value(json!("hunter2")));
 }
+
+#[test]
+fn f65_what_a_question_shows_is_bounded() {
+    let mut limits = Limits::default();
+    limits.error = 100;
+    let long = "x".repeat(10_000);
+    let field =
+        json!({"type": "string", "title": long, "description": long, "default": long, "enum": [long]});
+    let schema = json!({"properties": {"f": field}});
+    let field = Form::of(&schema, &schema, &limits).fields.pop().unwrap();
+    assert!(field.prompt().len() < 400, "{}", field.prompt());
+    assert!(field.introduction().len() < 400, "{}", field.introduction());
+    assert_eq!(field.read("1", &limits), Typed::Value(json!(long)), "what is sent is whole");
+}
