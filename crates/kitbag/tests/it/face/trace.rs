@@ -87,10 +87,10 @@ async fn ask_early(io: DuplexStream, told: mpsc::Sender<Value>) {
 async fn f65_roots_are_told_before_there_is_a_call() {
     let (sender, mut told) = mpsc::channel(8);
     let spec = in_process(name("x"), move |io| ask_early(io, sender.clone()));
-    let roots = vec!["/work/a b".into()];
+    let roots = vec!["/srv/a b".into()];
     let kit = open(vec![spec], OpenOptions { roots, ..OpenOptions::default() }).await;
     assert_eq!(told.recv().await, Some(json!({"roots": {}})));
-    let root = json!({"uri": "file:///work/a%20b", "name": "a b"});
+    let root = json!({"uri": "file:///srv/a%20b", "name": "a b"});
     assert_eq!(told.recv().await, Some(json!({"roots": [root]})));
     kit.close().await;
 }
