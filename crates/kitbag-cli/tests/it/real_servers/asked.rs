@@ -56,12 +56,20 @@ fn f65_everything_asks_at_the_terminal_and_gets_a_valid_form() {
 #[test]
 fn f65_filesystem_takes_the_folders_of_the_command_line() {
     let place = Place::of(&json!({}));
-    // Without a folder of its own it does not start, unless it is told of roots.
+    // Without a folder of its own it has those it is told of.
     let command = command(Server::Filesystem, &place);
     let bare = command.rsplit_once(' ').unwrap().0.to_owned();
     let root = place.data();
     let root = root.to_str().unwrap();
-    let allowed = place.json(&["call", "--server", &bare, "list_allowed_directories", "--root", root], 0);
-    let text = allowed["content"][0]["text"].as_str().unwrap();
-    assert!(text.contains(root), "{text}");
+    let call = ["call", "--server", &bare, "list_allowed_directories", "--root", root, "--trace"];
+    let output = place.run(&call);
+    let trace = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{trace}");
+    // It takes them in while it answers the call already, so what counts is that it asked and was told in time.
+    let at = |mark: &str, word: &str| {
+        let is_it = |line: &str| line.contains(mark) && line.contains(word);
+        trace.lines().position(is_it).unwrap_or_else(|| panic!("no {mark} {word} in {trace}"))
+    };
+    let (asked, told) = (at("<--", "\"roots/list\""), at("-->", &format!("file://{root}")));
+    assert!(asked < told && told < at("-->", "\"tools/call\""), "{trace}");
 }
