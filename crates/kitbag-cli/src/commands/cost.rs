@@ -67,7 +67,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         only: wanted,
         start: StartServers::AtOnce,
         local,
-        ..OpenOptions::default()
+        ..crate::link_args::options(context, &setup)?
     };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;

@@ -55,7 +55,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         wait: context.global.wait,
         start: StartServers::AtOnce,
         local,
-        ..OpenOptions::default()
+        ..crate::link_args::options(context, &setup)?
     };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;

@@ -73,3 +73,21 @@ fn f65_filesystem_takes_the_folders_of_the_command_line() {
     let (asked, told) = (at("<--", "\"roots/list\""), at("-->", &format!("file://{root}")));
     assert!(asked < told && told < at("-->", "\"tools/call\""), "{trace}");
 }
+
+/// A server that hides tools from clients that answer nothing shows the same ones to every command.
+#[test]
+fn f65_every_command_is_shown_the_tools_that_ask() {
+    let place = Place::with(&[Server::Everything]);
+    for args in [
+        &["tools"][..],
+        &["prompt"],
+        &["cost", "--tools", "--json"],
+        &["show", "trigger-elicitation-request"],
+    ] {
+        let output = place.run(args);
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let is_there =
+            shown.contains("trigger_elicitation_request") || shown.contains("trigger-elicitation-request");
+        assert!(output.status.success() && is_there, "{args:?}: {shown}");
+    }
+}
