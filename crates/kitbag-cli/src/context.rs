@@ -10,11 +10,21 @@ use serde_json::Value;
 use crate::args::{Color, Global};
 use crate::arguments::quoted;
 use crate::exit::{Exit, Failure};
+use crate::link_args::LinkArgs;
 use crate::terminal::{BAD, DIM, styled};
 use crate::{json, report};
 
+/// The commands that take the flags of [`LinkArgs`].
+const CONNECTING: [&str; 5] = ["call", "show", "status", "tools", "why"];
+
 pub(crate) struct Context {
     pub(crate) global: Global,
+    /// Flags of a command that connects.
+    pub(crate) link: LinkArgs,
+    /// The servers of `--server`, which are the only ones then.
+    pub(crate) chosen: Vec<ServerName>,
+    /// Whether one of them is a server that nobody configured.
+    pub(crate) ad_hoc: bool,
     out: AutoStream<io::Stdout>,
     err: AutoStream<io::Stderr>,
     broken: Option<io::Error>,
@@ -31,6 +41,9 @@ impl Context {
             out: AutoStream::new(io::stdout(), choice),
             err: AutoStream::new(io::stderr(), choice),
             global,
+            link: LinkArgs::default(),
+            chosen: Vec::new(),
+            ad_hoc: false,
             broken: None,
         }
     }
@@ -79,6 +92,11 @@ impl Context {
 
     /// The flags that decide which tools there are, as they must be typed again; with a blank before each.
     pub(crate) fn flags(&self) -> String {
+        self.global_flags() + &self.link.flags()
+    }
+
+    /// The same for commands that connect to nothing.
+    pub(crate) fn global_flags(&self) -> String {
         let global = &self.global;
         let mut words: Vec<String> = Vec::new();
         let mut flag = |name: &str, value: &str| words.push(format!(" {name} {}", quoted(value)));
@@ -91,6 +109,16 @@ impl Context {
             words.push(" --demo".to_owned());
         }
         words.concat()
+    }
+
+    /// A hint with the flags that were given, where it is a command to type: without them it would be about other servers.
+    /// Hints that say more than one command are left as they are.
+    pub(crate) fn to_type(&self, hint: &str) -> String {
+        let Some(command) = hint.strip_prefix("kitbag ") else { return hint.to_owned() };
+        let connects = CONNECTING.contains(&command.split(' ').next().unwrap_or_default());
+        let flags = if connects { self.flags() } else { self.global_flags() };
+        let is_one = !hint.contains([',', ';', '<', '…']) && !hint.contains(" with one of ");
+        if is_one && !hint.ends_with(&flags) { format!("{hint}{flags}") } else { hint.to_owned() }
     }
 
     /// Prints text on stdout.
@@ -157,6 +185,8 @@ impl Context {
         if self.global.quiet && fault.severity < Severity::Error {
             return;
         }
+        let hint = fault.hint.as_ref().map(|hint| self.to_type(hint));
+        let fault = &Fault { hint, ..fault.clone() };
         let text =
             if self.global.json { json::line(&json::fault(fault)) + "\n" } else { report::fault(fault) };
         let written = self.err.write_all(text.as_bytes());
@@ -165,15 +195,14 @@ impl Context {
 
     /// Prints why a command failed.
     pub(crate) fn failed(&mut self, failure: &Failure) {
+        let hint = failure.hint.as_ref().map(|hint| self.to_type(hint));
         let text = if self.global.json {
             let exit = failure.exit as u8;
-            let value = serde_json::json!({"error": failure.message, "hint": failure.hint, "exit": exit, "code": failure.code()});
+            let value = serde_json::json!({"error": failure.message, "hint": hint, "exit": exit, "code": failure.code()});
             json::line(&value) + "\n"
         } else {
-            let hint = failure
-                .hint
-                .as_ref()
-                .map(|hint| format!("{}{}\n", styled(DIM, "  try: "), one_line(hint)))
+            let hint = hint
+                .map(|hint| format!("{}{}\n", styled(DIM, "  try: "), one_line(&hint)))
                 .unwrap_or_default();
             let detail = failure.detail.as_deref().unwrap_or_default();
             format!(

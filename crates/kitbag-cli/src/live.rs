@@ -18,9 +18,8 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 #[cfg(unix)]
 use crate::signals::Interrupts;
-use crate::starting;
-use crate::store::with_store;
 use crate::terminal::{ask, is_interactive};
+use crate::{link_args, starting};
 
 /// What there is to say when MCP is switched off, and what to do about it.
 pub(crate) const OFF: (&str, &str) =
@@ -117,13 +116,12 @@ pub(crate) fn is_local(context: &Context, setup: &Setup, name: &str) -> bool {
 
 /// A kit with the servers that could have a tool, started once it is known which of them is needed.
 pub(crate) fn start_for(context: &Context, setup: Setup, name: &str) -> Result<Kitbag, Failure> {
-    let only = if is_local(context, &setup, name) { Vec::new() } else { servers_for(&setup, name) };
+    let only = if is_local(context, &setup, name) { Vec::new() } else { servers_for(context, &setup, name) };
     let local = demo(context, &setup);
     let approver = approver(context);
     let start = StartServers::OnDemand;
-    let options = OpenOptions { only: Some(only), start, local, approver, ..OpenOptions::default() };
-    let options = with_store(&setup, options)?;
-    Ok(Kitbag::start(setup, options))
+    let options = link_args::options(context, &setup)?;
+    Ok(Kitbag::start(setup, OpenOptions { only: Some(only), start, local, approver, ..options }))
 }
 
 /// Asks a kit with the servers that could have a tool, once these are there or cannot be.
@@ -144,11 +142,13 @@ pub(crate) fn ask_about<T>(
 
 /// The servers that could have a tool: those for which an operator wrote the name down, and those it is named
 /// after.
-fn servers_for(setup: &Setup, name: &str) -> Vec<ServerName> {
+fn servers_for(context: &Context, setup: &Setup, name: &str) -> Vec<ServerName> {
+    let is_chosen = |spec: &&ServerSpec| context.chosen.is_empty() || context.chosen.contains(&spec.name);
+    let used = || setup.used().filter(is_chosen);
     let renames =
         |spec: &&ServerSpec| spec.rules.tools.iter().any(|(_, rules)| rules.name.as_deref() == Some(name));
-    let names: Vec<ServerName> = setup.used().map(|spec| spec.name.clone()).collect();
-    let mut only: Vec<ServerName> = setup.used().filter(renames).map(|spec| spec.name.clone()).collect();
+    let names: Vec<ServerName> = used().map(|spec| spec.name.clone()).collect();
+    let mut only: Vec<ServerName> = used().filter(renames).map(|spec| spec.name.clone()).collect();
     if only.is_empty() || names.iter().any(|server| speaks_of(server, name)) {
         only.extend(could_have(names.iter(), name));
         only.sort();
@@ -209,10 +209,14 @@ pub(crate) fn because_broken(context: &mut Context, kit: &Kitbag, name: &str, fa
     Failure::new(Exit::Config, message).hint("kitbag doctor")
 }
 
+/// Whether there is a person to ask, who wants to be asked.
+pub(crate) fn can_ask(context: &Context) -> bool {
+    is_interactive() && !context.global.quiet && !context.global.json
+}
+
 /// Asks at the terminal before a call that needs a person's yes; nobody where nobody sits there.
 pub(crate) fn approver(context: &Context) -> Option<Arc<dyn Approver>> {
-    let asks = is_interactive() && !context.global.quiet && !context.global.json;
-    asks.then(|| Arc::new(AtTerminal) as Arc<dyn Approver>)
+    can_ask(context).then(|| Arc::new(AtTerminal) as Arc<dyn Approver>)
 }
 
 struct AtTerminal;

@@ -6,6 +6,8 @@ mod commands;
 mod context;
 mod exit;
 mod json;
+mod keyboard;
+mod link_args;
 mod live;
 mod present;
 mod report;

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -42,7 +42,10 @@ impl Interrupts {
         let (mut signals, listener) = (Signals::new([SIGINT, SIGTERM, SIGHUP])?, heard.clone());
         let listen = move || {
             let mut signals = signals.forever();
-            signals.next();
+            // An interrupt while a question is open is about the question, once: a server may ask for ever.
+            if signals.next() == Some(SIGINT) && cancel_question() {
+                signals.next();
+            }
             if !listener.over.load(Ordering::Relaxed) {
                 listener.told.notify_one();
                 let most = Duration::from_millis(MOST.load(Ordering::Relaxed));
@@ -71,6 +74,39 @@ impl Interrupts {
 impl Drop for Interrupts {
     fn drop(&mut self) {
         self.0.over.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Told when the question that is open is cancelled.
+static OPEN: LazyLock<Mutex<Option<Arc<Notify>>>> = LazyLock::new(Mutex::default);
+
+fn open_question() -> MutexGuard<'static, Option<Arc<Notify>>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn cancel_question() -> bool {
+    open_question().take().inspect(|question| question.notify_one()).is_some()
+}
+
+/// A question that is open: the first interrupt cancels it and nothing else, the next one ends the process.
+pub(crate) struct OpenQuestion(Arc<Notify>);
+
+impl OpenQuestion {
+    pub(crate) fn new() -> Self {
+        let cancelled = Arc::new(Notify::new());
+        *open_question() = Some(cancelled.clone());
+        Self(cancelled)
+    }
+
+    /// Waits until it is cancelled.
+    pub(crate) async fn cancelled(&self) {
+        self.0.notified().await;
+    }
+}
+
+impl Drop for OpenQuestion {
+    fn drop(&mut self) {
+        *open_question() = None;
     }
 }
 

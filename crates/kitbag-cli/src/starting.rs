@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use kitbag::cli::speaks_of;
-use kitbag::{Fault, FaultKind, Kitbag, LinkState, ServerName, ServerStatus};
+use kitbag::{Fault, FaultKind, Kitbag, Limits, LinkState, ServerName, ServerStatus};
 use kitbag_core::Stage;
 use kitbag_core::names::lookup::NameMatch;
 use kitbag_core::text::visible;
@@ -24,7 +24,7 @@ pub(crate) async fn wait_for_tool(context: &mut Context, kit: &Kitbag, tool: &st
     let (limits, wait) = (kit.limits(), context.global.wait);
     let one = wait.unwrap_or(limits.wait_download + limits.wait_list);
     let all = wait.unwrap_or(limits.wait_agent);
-    if kit.links().iter().all(|link| speaks_of(link.name(), tool)) {
+    if context.ad_hoc || kit.links().iter().all(|link| speaks_of(link.name(), tool)) {
         return until(context, kit, kit.wait_for_all(one)).await;
     }
     let holder = holder(context, kit, tool);
@@ -40,6 +40,13 @@ pub(crate) async fn wait_for_tool(context: &mut Context, kit: &Kitbag, tool: &st
     if !holder.is_empty() && self::holder(context, kit, tool).is_none() {
         until(context, kit, kit.wait_for_all(all)).await;
     }
+}
+
+/// How long a command waits that lists servers: one that was typed as a command may have to be downloaded first, and is
+/// all that is asked for.
+pub(crate) fn how_long(context: &Context, limits: &Limits) -> Duration {
+    let usual = if context.ad_hoc { limits.wait_download + limits.wait_list } else { limits.wait_agent };
+    context.global.wait.unwrap_or(usual)
 }
 
 /// Whose tool a name means, as far as is known now.

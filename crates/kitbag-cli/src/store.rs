@@ -3,15 +3,10 @@
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use kitbag::Setup;
 use kitbag::store::{RowOwner, Store, StoreError};
-use kitbag::{OpenOptions, Setup};
 
 use crate::exit::{Exit, Failure};
-
-/// The same options with the store of a setup, opened on first need.
-pub(crate) fn with_store(setup: &Setup, options: OpenOptions) -> Result<OpenOptions, Failure> {
-    Ok(OpenOptions { store: Some(open(setup)?), ..options })
-}
 
 /// The store of a setup. Nothing is created before something is written; a server that is away is told at once.
 pub(crate) fn open(setup: &Setup) -> Result<Arc<dyn Store>, Failure> {

@@ -19,7 +19,7 @@ pub use activity::Activity;
 pub use clocks::{Seconds, Timeout, Timeouts};
 pub use error_kind::{Delivery, EXIT_CODES, ErrorKind};
 pub use in_process::InProcess;
-pub use launcher::{may_download, unpinned};
+pub use launcher::{may_download, package_name, unpinned};
 pub use limits::{LimitRow, LimitValue, Limits};
 pub use mode::Mode;
 pub use pin_mode::PinMode;

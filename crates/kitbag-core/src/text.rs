@@ -23,7 +23,7 @@ pub use redact::{
     Grammar, MASK, line as redact_line, line_in as redact_line_in, looks_secret, names_secret,
     url as redact_url, words as redact_words,
 };
-pub use time::rfc3339;
+pub use time::{rfc3339, rfc3339_millis};
 
 /// A text of at most this many bytes, with a sign where it was cut.
 pub fn cut(mut text: String, most: usize) -> String {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -21,7 +22,7 @@ use crate::Setup;
 use crate::code::Threads;
 use crate::connect::{
     ClientInfo, Greeting, Link, LinkContext, LinkState, Offers, ProtocolVersion, QuestionKind, Reason,
-    Responder, StartServers,
+    Responder, Revision, StartServers, Trace, Tracer, WithRoots, roots_answer,
 };
 use crate::execute::{Approver, CallRecord, Hook, Records, Results};
 use crate::guard::{self, Containment, Launcher};
@@ -78,6 +79,14 @@ pub struct OpenOptions {
     /// The revision of the protocol to ask servers for whose configuration names none; the newest one both sides know
     /// otherwise.
     pub protocol: Option<ProtocolVersion>,
+    /// The one revision of the protocol to speak, whatever a server's configuration says. A server that does not speak
+    /// it is not connected. Comes before [`Self::protocol`].
+    pub only_protocol: Option<ProtocolVersion>,
+    /// Folders that servers are told of when they ask (`roots/list`), during a call or not. With any, servers are told
+    /// that they may ask.
+    pub roots: Vec<PathBuf>,
+    /// Reads along: is given every message of every server, without secrets.
+    pub trace: Option<Arc<dyn Trace>>,
     /// Who is asked before a call that needs approval; without one such a call is refused.
     pub approver: Option<Arc<dyn Approver>>,
     /// Tools of the program itself, in the same catalog.
@@ -408,6 +417,15 @@ impl Inner {
         self.applying.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whoever answers what a server asks in a call that brings this responder.
+    fn responder(&self, own: Option<Arc<dyn Responder>>) -> Option<Arc<dyn Responder>> {
+        let responder = own.or_else(|| self.options.responder.clone());
+        match &self.roster.glance().world.context.greeting.roots {
+            Some(roots) => Some(Arc::new(WithRoots::new(responder, roots.clone()))),
+            None => responder,
+        }
+    }
+
     /// The program's own tools, as a server of this name would list them.
     fn local_part(&self, owner: &ServerName, limits: &Limits) -> ServerTools {
         let definitions: Vec<String> =
@@ -443,11 +461,16 @@ fn context(setup: &Setup, options: &OpenOptions, threads: &Threads) -> LinkConte
     let asked = |responder: Arc<dyn Responder>| threads.run_now(limits, move || responder.answers().to_vec());
     // One that panics or hangs here does so in its calls too, and there it is told.
     let responder = options.responder.clone().map(asked).and_then(Result::ok).unwrap_or_default();
-    let answers: Vec<QuestionKind> = options.answers.iter().copied().chain(responder).collect();
+    let roots = roots_answer(setup.env().cwd(), &options.roots);
+    let given = roots.as_ref().map(|_| QuestionKind::Roots);
+    let answers: Vec<QuestionKind> = options.answers.iter().copied().chain(responder).chain(given).collect();
     let launcher = options.launcher.clone().unwrap_or_else(|| Launcher::choose(other.as_deref()));
     let client = options.client.clone().unwrap_or_default().json();
-    let greeting = Greeting { offers: Offers::of(&answers), client, version: options.protocol };
-    LinkContext::new(setup.env(), &setup.folders, launcher, greeting)
+    let preferred = options.protocol.map_or(Revision::Newest, Revision::Preferred);
+    let revision = options.only_protocol.map_or(preferred, Revision::Only);
+    let greeting = Greeting { offers: Offers::of(&answers), client, revision, roots };
+    let context = LinkContext::new(setup.env(), &setup.folders, launcher, greeting);
+    context.traced(options.trace.clone().map(Tracer::new))
 }
 
 /// What follows when a kit is closed.

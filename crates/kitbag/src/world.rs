@@ -60,6 +60,11 @@ pub(crate) struct Server {
 }
 
 impl Server {
+    /// Whether its tools are held to their definitions. One that is typed for a single command may have any name.
+    pub(crate) fn is_pinned(&self) -> bool {
+        self.layer != Layer::Flags
+    }
+
     /// Its description.
     pub(crate) fn spec(&self) -> &ServerSpec {
         &self.plan.spec

@@ -1,7 +1,7 @@
 //! `kitbag call`: one tool, called once.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use kitbag::cli::speaks_of;
 use kitbag::{
@@ -14,14 +14,17 @@ use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::{arguments, live, starting};
 
+mod elicit;
 mod given;
 mod hide;
 mod progress;
 mod result;
 mod save;
 
+use elicit::Asker;
 use given::{Given, Sources};
 use hide::Hide;
 use progress::ProgressLine;
@@ -32,12 +35,16 @@ Examples:
   kitbag call mcp_time_get_current_time timezone=Europe/Berlin
   kitbag call time/get_current_time --args '{\"timezone\": \"UTC\"}'
   kitbag call notes add='buy milk' --demo
+  kitbag call --server 'npx -y @modelcontextprotocol/server-everything' echo message=hi
+  kitbag call --server https://example.com/mcp search query=kit --trace
 
 KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks for one.
 Where it asks for a list, tags=a,b and tags=a tags=b are two items.
 KEY:=JSON is JSON whatever it says.
 KEY=@FILE takes the text of a file, KEY=@- of standard input; KEY=@@a is the text @a.
-Images, sounds and files are saved in the working folder, or where --save says.";
+Images, sounds and files are saved where --save says, else kept for a while in the state folder;
+--json alone saves nothing.
+What a server asks during the call is asked at the terminal; without one it is declined.";
 
 /// A modern server sends log messages to calls that ask for them.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
@@ -66,6 +73,8 @@ pub(crate) struct Args {
     /// Print the server's own secrets instead of ***, where its result holds them
     #[arg(long)]
     show_secrets: bool,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 impl Args {
@@ -76,7 +85,7 @@ impl Args {
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     let mut sources = Sources::new(setup.env().cwd().to_owned(), setup.limits.line);
     let base = sources.base(args.args.as_deref())?;
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
@@ -84,7 +93,10 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     let folder = match &args.save {
         Some(folder) => Folder::asked_for(folder)?,
-        None => Folder::working(setup.env().cwd()),
+        None => {
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+            Folder::kept(&setup.folders.state, &setup.user, &setup.limits, now)
+        }
     };
     let user = setup.user.clone();
     live::block_on(async {
@@ -163,8 +175,10 @@ async fn follow(
         // What becomes a file is not printed, and may be as large as it likes.
         (false, false) => ResultSize::Texts,
     };
+    let (responder, mut questions) = elicit::channel(kit.limits().questions);
     let options = CallOptions {
         notifications: Some(sender),
+        responder: Some(responder),
         meta,
         size,
         timeout: args.timeout,
@@ -173,11 +187,18 @@ async fn follow(
     let call = ToolCall { options, ..ToolCall::new(args.tool.as_str(), text) };
     let mut progress = ProgressLine::new(context, &args.tool, hide);
     let mut work = std::pin::pin!(kit.call_tool(view, call));
+    let mut asker = Asker::new(context, hide, &kit.limits());
     let mut open = true;
     let done = loop {
         tokio::select! {
             done = &mut work => break done,
-            note = notes.recv(), if open => match note {
+            () = asker.answered() => {}
+            // A person who is being asked is not shown anything else.
+            question = questions.recv(), if asker.is_free() => {
+                progress.end(context);
+                question.into_iter().for_each(|question| asker.take(context, question));
+            }
+            note = notes.recv(), if open && asker.is_free() => match note {
                 Some(note) => progress.take(context, &note),
                 None => open = false,
             },
@@ -219,7 +240,7 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
         None => format!("{} ({})", error.message, error.kind.as_str()),
     };
     match error.kind {
-        ErrorKind::NotFound => unknown(context, "call", name, message, near),
+        ErrorKind::NotFound => unknown("call", name, message, near),
         ErrorKind::Ambiguous => Failure::new(Exit::NotFound, message).hint("use one of these names"),
         ErrorKind::InvalidArguments => {
             with_arguments(context, view, name, Failure::new(Exit::InvalidArguments, message))
@@ -229,21 +250,22 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
         ErrorKind::OutcomeUnknown => Failure::new(Exit::OutcomeUnknown, message)
             .hint("look whether it was carried out before you call it again"),
         kind => {
-            let flags = context.flags();
-            let log = error.server.as_ref().map(|server| format!("kitbag logs {server}{flags}"));
+            // A server that nobody configured has no log that could be named.
+            let logged = error.server.as_ref().filter(|_| !context.ad_hoc);
+            let log = logged.map(|server| format!("kitbag logs {server}"));
             let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
             let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
-            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| format!("kitbag status{flags}")))
+            Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| "kitbag status".to_owned()))
         }
     }
 }
 
 /// That a name means nothing here: nobody has it, or whoever may have it is away.
-pub(crate) fn absent(context: &Context, view: &View, command: &str, name: &str, near: &[String]) -> Failure {
+pub(crate) fn absent(view: &View, command: &str, name: &str, near: &[String]) -> Failure {
     let message = nobody(view, name);
     match kitbag::cli::absent(view, name, near.to_vec()).kind {
-        ErrorKind::NotFound => unknown(context, command, name, message, near),
-        kind => Failure::new(kind.into(), message).hint(format!("kitbag status{}", context.flags())),
+        ErrorKind::NotFound => unknown(command, name, message, near),
+        kind => Failure::new(kind.into(), message).hint("kitbag status"),
     }
 }
 
@@ -256,13 +278,12 @@ fn nobody(view: &View, name: &str) -> String {
 }
 
 /// A name nobody here has: what may have been meant.
-fn unknown(context: &Context, command: &str, name: &str, message: String, near: &[String]) -> Failure {
-    let flags = context.flags();
+fn unknown(command: &str, name: &str, message: String, near: &[String]) -> Failure {
     let failure = Failure::new(Exit::NotFound, message);
     match near {
-        [] if command != "why" => failure.hint(format!("kitbag why {}{flags}", arguments::quoted(name))),
-        [] => failure.hint(format!("kitbag tools{flags}")),
-        [near] => failure.hint(format!("kitbag {command} {near}{flags}")),
+        [] if command != "why" => failure.hint(format!("kitbag why {}", arguments::quoted(name))),
+        [] => failure.hint("kitbag tools"),
+        [near] => failure.hint(format!("kitbag {command} {near}")),
         near => failure.hint(format!("kitbag {command} with one of {}", near.join(", "))),
     }
 }
@@ -281,8 +302,9 @@ fn with_arguments(context: &Context, view: &View, name: &str, failure: Failure) 
     match example {
         Some(example) => {
             let command = arguments::command(shown.name.as_str(), &shown.tool.input, &example);
+            // Arguments may hold anything, so the flags are put there here.
             failure.hint(command + &context.flags())
         }
-        None => failure.hint(format!("kitbag show {}{}", shown.name, context.flags())),
+        None => failure.hint(format!("kitbag show {}", shown.name)),
     }
 }

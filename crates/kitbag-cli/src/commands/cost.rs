@@ -13,7 +13,6 @@ use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::live;
 use crate::present::{Form, Way, faults, show};
-use crate::store::with_store;
 use crate::terminal::{DIM, is_shown, lines, styled, table};
 
 const EXAMPLES: &str = "\
@@ -68,9 +67,8 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         only: wanted,
         start: StartServers::AtOnce,
         local,
-        ..OpenOptions::default()
+        ..crate::link_args::options(context, &setup)?
     };
-    let options = with_store(&setup, options)?;
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let printed = print(context, &kit, &user, args, &only);

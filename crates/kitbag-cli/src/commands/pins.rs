@@ -12,9 +12,9 @@ use similar::TextDiff;
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::store::{refused, with_store};
+use crate::store::refused;
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, plural, styled, table};
-use crate::{json, live, starting};
+use crate::{json, link_args, live, starting};
 
 mod lock;
 
@@ -107,7 +107,7 @@ fn with_tools<T>(
     let setup = context.setup()?;
     let start = if look == Look::Connected { StartServers::AtOnce } else { StartServers::OnDemand };
     let only = (look == Look::Connected && !which.is_empty()).then(|| servers(which));
-    let options = with_store(&setup, OpenOptions { start, only, ..OpenOptions::default() })?;
+    let options = OpenOptions { start, only, ..link_args::options(context, &setup)? };
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
         if look == Look::Connected {

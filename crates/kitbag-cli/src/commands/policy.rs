@@ -10,9 +10,8 @@ use serde_json::{Map, Value, json};
 use crate::arguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::store::with_store;
 use crate::terminal::{BAD, GOOD, ODD, styled};
-use crate::{live, starting};
+use crate::{link_args, live, starting};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,8 +50,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     // The user's own servers and rules count.
     context.global.user = (user != UserId::local()).then(|| args.user.clone());
     let setup = context.setup()?;
-    let options = OpenOptions { start: StartServers::OnDemand, ..OpenOptions::default() };
-    let options = with_store(&setup, options)?;
+    let options = OpenOptions { start: StartServers::OnDemand, ..link_args::options(context, &setup)? };
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
         starting::wait_for_tool(context, &kit, &args.tool).await;

@@ -12,7 +12,6 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::live;
 use crate::present::{Form, Way, Wrapper, faults};
-use crate::store::with_store;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -56,9 +55,8 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         wait: context.global.wait,
         start: StartServers::AtOnce,
         local,
-        ..OpenOptions::default()
+        ..crate::link_args::options(context, &setup)?
     };
-    let options = with_store(&setup, options)?;
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let view = live::view(context, &kit, &user);

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::call::absent;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::present::definition_notes;
 use crate::terminal::{DIM, TITLE, cell, lines, readable, styled, table};
 use crate::{arguments, json, live};
@@ -25,10 +26,12 @@ Examples:
 pub(crate) struct Args {
     /// The tool: its shown name, server/tool, or its own name when only one server has it
     tool: String,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     live::say_if_off(context, &setup);
     let user = setup.user.clone();
     live::ask_about(context, setup, &args.tool, |context, kit| once(context, kit, &user, &args.tool))?;
@@ -43,7 +46,7 @@ fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Resul
         NameMatch::None { near } => {
             let near: Vec<String> =
                 near.iter().filter_map(|at| Some(view.at(*at)?.name.to_string())).collect();
-            let failure = absent(context, &view, "show", name, &near);
+            let failure = absent(&view, "show", name, &near);
             return Err(live::because_closed(context, &view, failure));
         }
     };

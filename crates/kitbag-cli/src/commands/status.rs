@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
-use crate::store::with_store;
+use crate::link_args::{self, LinkArgs};
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
-use crate::{json, live};
+use crate::{json, live, starting};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -29,22 +29,29 @@ pub(crate) struct Args {
     /// Go on watching and print whenever something changes
     #[arg(long)]
     watch: bool,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     live::say_if_off(context, &setup);
     for text in &args.servers {
         super::servers::find(&setup, &server_name(text)?)?;
     }
-    let wait = context.global.wait.unwrap_or(setup.limits.wait_agent);
-    let options = with_store(&setup, OpenOptions::default())?;
+    let wait = starting::how_long(context, &setup.limits);
+    let only = Some(context.chosen.clone()).filter(|chosen| !chosen.is_empty());
+    let options = OpenOptions { only: only.clone(), ..link_args::options(context, &setup)? };
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
         kit.wait(wait).await;
         let rows = || {
             let mut rows = kit.status();
             rows.retain(|row| args.servers.is_empty() || args.servers.contains(&row.name));
+            let is_chosen = |row: &ServerStatus| {
+                only.as_ref().is_none_or(|only| only.iter().any(|name| name.as_str() == row.name))
+            };
+            rows.retain(is_chosen);
             rows
         };
         let how_many =
@@ -125,7 +132,7 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
             download.pid
         );
     }
-    let notes = notes(rows, how_many);
+    let notes = notes(context, rows, how_many);
     if 0 < notes.row_count() {
         text += &format!("\n{}", lines(&notes));
     }
@@ -149,7 +156,7 @@ fn tools(row: &ServerStatus) -> String {
 
 /// What is worth knowing of the servers' lists and tools, the worst first. Who asks for the first of each server hears
 /// neither of mere notes nor of what stands in its row.
-fn notes(rows: &[ServerStatus], how_many: Notes) -> Table {
+fn notes(context: &Context, rows: &[ServerStatus], how_many: Notes) -> Table {
     let mut table = table();
     let is_short = |note: &&Fault| Severity::Warning <= note.severity && note.kind != FaultKind::ListFailed;
     for row in rows {
@@ -168,7 +175,8 @@ fn notes(rows: &[ServerStatus], how_many: Notes) -> Table {
             if how_many == Notes::All {
                 line.push(cell(DIM, note.kind.as_str()));
             } else if 0 < more {
-                text += &format!(" (and {more} more: kitbag status {name})");
+                let command = context.to_type(&format!("kitbag status {name}"));
+                text += &format!(" (and {more} more: {command})");
             }
             line.push(text.into());
             table.add_row(line);

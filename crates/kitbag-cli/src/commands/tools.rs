@@ -14,8 +14,8 @@ use kitbag_core::text::{nearest, visible};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::present::{Form, Way, faults, show};
-use crate::store::with_store;
 use crate::terminal::{DIM, TITLE, cell, is_shown, lines, plural, styled, table, width};
 use crate::{json, live, starting, unused};
 
@@ -29,6 +29,7 @@ Examples:
   kitbag tools --agent coder --json   what an agent sees, with schemas
   kitbag tools --as native:anthropic  as definitions for an API
   kitbag tools --demo                 without any server
+  kitbag tools --server 'uvx mcp-server-time'   of a server that nobody configured
 
 Forms: native:openai, native:openai-responses, native:anthropic, native:gemini,
 native:gemini-openapi, native:generic, gateway (also gateway:openai, …), markdown,
@@ -39,9 +40,6 @@ signatures, text";
 pub(crate) struct Args {
     /// Only of these servers
     servers: Vec<String>,
-    /// Only of this server (repeatable)
-    #[arg(long, value_name = "NAME")]
-    server: Vec<String>,
     /// Only those under this heading
     #[arg(long, value_name = "NAME", conflicts_with = "form")]
     category: Option<String>,
@@ -50,12 +48,14 @@ pub(crate) struct Args {
     form: Option<Form>,
     #[command(flatten)]
     way: Way,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup(context, &args.link)?;
     live::say_if_off(context, &setup);
-    let only = wanted(&setup, args)?;
+    let only = wanted(context, &setup, args)?;
     if let Some(failure) = all_unused(context, &setup, only.as_deref()) {
         return Err(failure);
     }
@@ -65,16 +65,15 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         only: only.clone(),
         start: StartServers::AtOnce,
         local,
-        ..OpenOptions::default()
+        ..link_args::options(context, &setup)?
     };
-    let options = with_store(&setup, options)?;
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
         let early = remembered(context, &kit, &user, args)?;
         if let Some(view) = &early {
             list(context, &kit, &ShownView { view, when: When::Early }, args, only.as_deref())?;
         }
-        starting::wait(context, &kit, context.global.wait.unwrap_or(kit.limits().wait_agent)).await;
+        starting::wait(context, &kit, starting::how_long(context, &kit.limits())).await;
         if let Err(error) = kit.check_required() {
             kit.close().await;
             return Err(error.into());
@@ -178,17 +177,16 @@ fn say_changes(context: &mut Context, early: &View, now: &View) -> usize {
         let rest = changed.len().saturating_sub(NAMED);
         let more = if 0 < rest { format!(" and {rest} more") } else { String::new() };
         let named = changed[..changed.len() - rest].join(", ");
-        context.remark(format!(
-            "{server} has another list by now: {named}{more}; `kitbag tools {server}` shows it"
-        ));
+        let command = context.to_type(&format!("kitbag tools {server}"));
+        context.remark(format!("{server} has another list by now: {named}{more}; `{command}` shows it"));
     }
     now.tools().iter().filter(|row| is_theirs(row)).count()
 }
 
 /// The servers that are asked for, if any are; those that are not known are an error.
-fn wanted(setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure> {
-    let mut only = Vec::new();
-    for text in args.servers.iter().chain(&args.server) {
+fn wanted(context: &Context, setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure> {
+    let mut only = context.chosen.clone();
+    for text in &args.servers {
         let name = server_name(text)?;
         // Local tools stand beside the servers, and so does their name.
         if text != "local" && setup.catalog.iter().all(|part| part.server != name) {

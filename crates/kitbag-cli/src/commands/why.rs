@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::call::absent;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
+use crate::link_args::{self, LinkArgs};
 use crate::live;
 use crate::terminal::{BAD, DIM, GOOD, ODD, TITLE, cell, is_shown, lines, styled, table};
 
@@ -30,10 +31,12 @@ Exit codes: 0 it can be called · 4 its server is not there · 12 its server ask
 pub(crate) struct Args {
     /// The tool, by any of its names: shown, full, server/tool, or its own
     tool: String,
+    #[command(flatten)]
+    link: LinkArgs,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
-    let setup = context.setup()?;
+    let setup = link_args::setup_in_use(context, &args.link)?;
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
         return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
@@ -59,7 +62,7 @@ fn once(
             if context.global.json {
                 context.print_json(&json!({"asked": name, "callable": false, "tools": [], "near": near}));
             }
-            let failure = absent(context, &view, "why", name, &near);
+            let failure = absent(&view, "why", name, &near);
             return Err(live::because_closed(context, &view, failure));
         }
     };
@@ -67,10 +70,10 @@ fn once(
     let callable = matches!(walks.as_slice(), [first, rest @ ..]
         if first.is_callable() && rest.iter().all(|walk| walk.name.is_none()));
     if context.global.json {
-        let tools: Vec<Value> = walks.iter().map(as_json).collect();
+        let tools: Vec<Value> = walks.iter().map(|walk| as_json(context, walk)).collect();
         context.print_json(&json!({"asked": name, "callable": callable, "tools": tools, "near": []}));
     } else {
-        let text: Vec<String> = walks.iter().map(|walk| describe(walk, context.global.verbose)).collect();
+        let text: Vec<String> = walks.iter().map(|walk| describe(context, walk)).collect();
         context.print(text.join("\n"));
     }
     if 1 < walks.iter().filter(|walk| walk.name.is_some()).count() {
@@ -114,7 +117,7 @@ fn unused(setup: &Setup) -> Vec<Unused> {
     rows.map(|row| unused(&row.name)).collect()
 }
 
-fn describe(walk: &Walk, verbose: bool) -> String {
+fn describe(context: &Context, walk: &Walk) -> String {
     let own = walk.tool.as_ref().map(|tool| format!("/{tool}")).unwrap_or_default();
     let mut text = format!("{}\n", styled(TITLE, visible(&format!("{}{own}", walk.server))));
     let mut table = table();
@@ -130,10 +133,10 @@ fn describe(walk: &Walk, verbose: bool) -> String {
         table.add_row([cell(style, sign), (*stage).into(), visible(&words).into()]);
     }
     text += &lines(&table);
-    if verbose {
+    if context.global.verbose {
         text += &steps(&walk.trail);
     }
-    text + &verdict(walk)
+    text + &verdict(context, walk)
 }
 
 /// A sign for eyes, a word for programs.
@@ -141,17 +144,21 @@ fn sign(shown: &'static str, plain: &'static str) -> &'static str {
     if is_shown() { shown } else { plain }
 }
 
-fn verdict(walk: &Walk) -> String {
+fn to_try(hint: &str) -> String {
+    format!("{}{}\n", styled(DIM, "  try: "), visible(hint))
+}
+
+fn verdict(context: &Context, walk: &Walk) -> String {
     let line = |style: Style, words: &str| format!("{}\n", styled(style, visible(words)));
     match (&walk.stop, &walk.away, &walk.name) {
         (Some(stop), ..) => {
             let hint = stop.hint.as_ref();
-            let hint = hint.map(|hint| format!("{}{}\n", styled(DIM, "  try: "), visible(hint)));
+            let hint = hint.map(|hint| to_try(&context.to_type(hint)));
             line(BAD, "not callable") + &hint.unwrap_or_default()
         }
         (None, Some(away), _) => {
-            let hint = format!("{}kitbag logs {}\n", styled(DIM, "  try: "), visible(&walk.server));
-            line(ODD, &format!("not callable now: {away}")) + &hint
+            let hint = context.to_type(&format!("kitbag logs {}", walk.server));
+            line(ODD, &format!("not callable now: {away}")) + &to_try(&hint)
         }
         (None, None, name) => {
             line(GOOD, &format!("callable as {}", name.as_deref().unwrap_or_default())) + &bounds(walk)
@@ -185,7 +192,7 @@ fn outcome(outcome: &RuleOutcome) -> (&'static str, &str) {
     }
 }
 
-fn as_json(walk: &Walk) -> Value {
+fn as_json(context: &Context, walk: &Walk) -> Value {
     let stage = |(number, stage): (usize, &&str)| match (walk.passed.get(number), &walk.stop) {
         (Some(words), _) => json!({"stage": stage, "ok": true, "rule": null, "message": words}),
         (None, Some(stop)) if number == walk.passed.len() => {
@@ -205,7 +212,7 @@ fn as_json(walk: &Walk) -> Value {
         "callable": walk.is_callable(),
         "listed": walk.listed,
         "unavailable": walk.away,
-        "hint": walk.stop.as_ref().and_then(|stop| stop.hint.as_ref()),
+        "hint": walk.stop.as_ref().and_then(|stop| stop.hint.as_ref()).map(|hint| context.to_type(hint)),
         "stages": STAGES.iter().enumerate().map(stage).collect::<Vec<_>>(),
         "timeout_ms": walk.clocks.map(|clocks| clocks.total.time.as_millis() as u64),
         "trail": walk.trail.iter().map(step).collect::<Vec<_>>(),

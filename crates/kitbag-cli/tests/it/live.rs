@@ -3,12 +3,14 @@
 mod cli_approvals;
 mod cli_call;
 mod cli_completions;
+mod cli_elicit;
 mod cli_given;
 mod cli_limits;
 mod cli_names;
 mod cli_present;
 mod cli_proxy;
 mod cli_reasons;
+mod cli_server;
 mod cli_show;
 mod cli_store;
 mod cli_tls;

@@ -1,6 +1,7 @@
 //! Kitbag against servers that people really use, of both eras of the protocol: the proof that our fakes
 //! stand for something.
 
+mod asked;
 mod at_address;
 mod bare;
 mod installed;

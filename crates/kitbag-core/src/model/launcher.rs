@@ -40,13 +40,37 @@ pub fn may_download<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) 
 /// assert_eq!(unpinned("npx", ["-y", "@acme/mcp@1.2.3"]), None);
 /// ```
 pub fn unpinned<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let (kind, package) = launched(command, args)?;
+    let is_local = package.starts_with(['.', '/', '~']) || package.contains("file:");
+    (!is_local && !(kind.is_pinned)(package)).then_some(package)
+}
+
+/// The bare name of the package or image that a command starts, without scope and version.
+///
+/// ```
+/// use kitbag_core::model::package_name;
+/// assert_eq!(package_name("npx", ["-y", "@acme/mcp@1.2.3"]), Some("mcp"));
+/// assert_eq!(package_name("docker", ["run", "-i", "host/mcp/time:1.2"]), Some("time"));
+/// assert_eq!(package_name("node", ["server.js"]), None);
+/// ```
+pub fn package_name<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let (_, package) = launched(command, args)?;
+    let last = package.trim_end_matches('/').rsplit('/').next()?;
+    last.split(['@', '=', ':', '#', '[', '<', '>', '~']).next().filter(|name| !name.is_empty())
+}
+
+/// The package or image that a command starts, and by which rules it is named.
+fn launched<'a>(
+    command: &str,
+    args: impl IntoIterator<Item = &'a str>,
+) -> Option<(&'static PackageSyntax, &'a str)> {
     let args: Vec<&str> = args.into_iter().collect();
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let name = name.split_once('.').map_or(name, |(name, _)| name).to_ascii_lowercase();
     let first = args.iter().position(|arg| !arg.starts_with('-')).unwrap_or(args.len());
     let sub = args.get(first).copied().unwrap_or_default();
     let after = args.get(first + 1..).unwrap_or_default();
-    let (kind, rest) = match (name.as_str(), sub) {
+    let (kind, rest): (&'static PackageSyntax, &[&str]) = match (name.as_str(), sub) {
         ("npx" | "bunx" | "pnpx", _) => (&NODE, args.as_slice()),
         ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x") => (&NODE, after),
         ("uvx", _) => (&PYTHON, args.as_slice()),
@@ -58,9 +82,7 @@ pub fn unpinned<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> O
         }
         _ => return None,
     };
-    let package = kind.package(rest)?;
-    let is_local = package.starts_with(['.', '/', '~']) || package.contains("file:");
-    (!is_local && !(kind.is_pinned)(package)).then_some(package)
+    Some((kind, kind.package(rest)?))
 }
 
 /// How one kind of launcher is told what to fetch.

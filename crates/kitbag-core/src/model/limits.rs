@@ -146,6 +146,7 @@ limits! {
     remarks: Items = 20, "remarks about one result; more are counted";
     error: Bytes = 8 << 10, "the words of one error of a server";
     files: Items = 1_000, "files that `kitbag call` saves of one result";
+    saved: Bytes = 256 << 20, "files of results that `kitbag call` keeps in the state folder, of all users; the oldest go first";
     schema_nodes: Items = 20_000, "values in the schema of one tool";
     schema_bytes: Bytes = 1 << 20, "text in the schema of one tool";
     schema_depth: Items = 64, "levels of nesting in a schema, and references in a row";

@@ -34,6 +34,12 @@ impl QuestionKind {
         }
     }
 
+    /// That nobody answers such a question, and why where that is always the same.
+    pub(crate) fn not_offered(self) -> String {
+        let why = if self == Self::Sampling { ": no model is configured for it" } else { "" };
+        format!("{} is not offered{why}", self.as_str())
+    }
+
     /// The word used in output.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -183,7 +189,7 @@ impl Asked {
 pub(crate) async fn put(asked: &Asked, question: Question) -> Result<Box<RawValue>, String> {
     let ask = question.kind;
     if !asked.answers(ask) {
-        return Err(format!("{} is not offered", ask.as_str()));
+        return Err(ask.not_offered());
     }
     // A link is for a person to open in a browser; anything but the web's own kind would be a trap.
     if ask == QuestionKind::Elicitation && !leads_to_the_web(&question.params) {

@@ -37,20 +37,58 @@ pub(crate) struct Greeting {
     pub(crate) offers: Offers,
     /// `clientInfo`, as JSON.
     pub(crate) client: Arc<str>,
-    /// The revision for servers whose configuration names none.
-    pub(crate) version: Option<ProtocolVersion>,
+    /// Which revision is spoken.
+    pub(crate) revision: Revision,
+    /// The answer to `roots/list`, as JSON, where folders are given.
+    pub(crate) roots: Option<Arc<str>>,
+}
+
+/// Which revision of the protocol is spoken with a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Revision {
+    /// The newest that both sides know.
+    #[default]
+    Newest,
+    /// This one is asked for, and another is taken as well.
+    Preferred(ProtocolVersion),
+    /// This one or none.
+    Only(ProtocolVersion),
+}
+
+impl Revision {
+    /// The one to ask for, where that is not left open.
+    pub(crate) fn asked(self) -> Option<ProtocolVersion> {
+        match self {
+            Self::Newest => None,
+            Self::Preferred(version) | Self::Only(version) => Some(version),
+        }
+    }
+
+    /// The only one, where there is just one.
+    pub(crate) fn only(self) -> Option<ProtocolVersion> {
+        match self {
+            Self::Only(version) => Some(version),
+            Self::Newest | Self::Preferred(_) => None,
+        }
+    }
 }
 
 impl Default for Greeting {
     fn default() -> Self {
-        Self { offers: Offers::default(), client: ClientInfo::default().json(), version: None }
+        Self {
+            offers: Offers::default(),
+            client: ClientInfo::default().json(),
+            revision: Revision::Newest,
+            roots: None,
+        }
     }
 }
 
 impl Greeting {
-    /// The same for one server: its own configuration comes first.
+    /// The same for one server: its own configuration comes first, unless there is only one revision to speak.
     pub(crate) fn of(&self, spec: &ServerSpec) -> Self {
-        Self { version: ProtocolVersion::configured(spec).or(self.version), ..self.clone() }
+        let configured = ProtocolVersion::configured(spec).filter(|_| self.revision.only().is_none());
+        Self { revision: configured.map_or(self.revision, Revision::Preferred), ..self.clone() }
     }
 }
 

@@ -164,7 +164,7 @@ pub(crate) async fn initialize(
     greeting: &Greeting,
     clocks: Clocks,
 ) -> Result<Handshake, OpeningError> {
-    let version = greeting.version.filter(|version| version.era() == Era::Legacy);
+    let version = greeting.revision.asked().filter(|version| version.era() == Era::Legacy);
     let version = version.unwrap_or(ProtocolVersion::V2025_11_25).as_str();
     let params = [
         ("protocolVersion", Param::Text(version)),
@@ -186,6 +186,9 @@ pub(crate) async fn initialize(
     if !LEGACY_KNOWN.contains(&version.as_str()) {
         return Err(OpeningError::Refused(other_version(&format!("it speaks {version:?}"))));
     }
+    if let Some(only) = greeting.revision.only().filter(|only| only.as_str() != version) {
+        return Err(OpeningError::Refused(not_spoken(only, &format!("it answers with {version}"))));
+    }
     peer.notify("notifications/initialized", "{}");
     Ok(Handshake {
         era: Era::Legacy,
@@ -205,6 +208,11 @@ fn tells_changes(capabilities: &RawValue) -> bool {
 fn other_version(theirs: &str) -> Reason {
     let ours = format!("{} and {MODERN}", LEGACY_KNOWN.join(", "));
     Reason::new(ReasonClass::ProtocolVersion, format!("{theirs}; Kitbag speaks {ours}"))
+}
+
+/// That a server does not speak the one revision that is to be spoken.
+pub(crate) fn not_spoken(only: ProtocolVersion, why: &str) -> Reason {
+    Reason::new(ReasonClass::ProtocolVersion, format!("does not speak {}: {why}", only.as_str()))
 }
 
 /// That a server answers neither question that opens a conversation.

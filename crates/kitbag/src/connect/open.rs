@@ -26,6 +26,7 @@ use super::reason::{Reason, ReasonClass};
 use super::stdio::{self, StdinWatch};
 
 mod download;
+mod exactly;
 #[cfg(feature = "http")]
 mod remote;
 #[cfg(not(feature = "http"))]
@@ -164,9 +165,12 @@ impl Opener<'_> {
 
     /// The era that is configured or remembered, or a probe.
     async fn agree(&self, resolved: &ResolvedSpec, deadline: Instant) -> Result<Session, ConnectError> {
+        if let Some(only) = self.greeting().revision.only() {
+            return self.exactly(only, resolved, deadline).await;
+        }
         let key = self.memory_key();
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = self.greeting().version.map(ProtocolVersion::era);
+        let configured = self.greeting().revision.asked().map(ProtocolVersion::era);
         let known = configured.or_else(|| self.context.memory.get(&key)).or(assumed);
         let session = match known {
             Some(Era::Legacy) => match self.legacy(resolved, deadline).await {
@@ -299,8 +303,12 @@ impl Opener<'_> {
     ) -> Started {
         let news = Arc::<News>::default();
         let noise = Arc::new(Noise::default());
-        let messages =
-            Arc::new(ServerMessages { news: news.clone(), noise: noise.clone(), tail: tail.clone() });
+        let messages = Arc::new(ServerMessages {
+            news: news.clone(),
+            noise: noise.clone(),
+            tail: tail.clone(),
+            roots: self.context.greeting.roots.clone(),
+        });
         let bounds = Bounds {
             line: self.plan.limits.line,
             queue: self.plan.limits.queue,
@@ -308,7 +316,13 @@ impl Opener<'_> {
             unanswered: self.plan.limits.unanswered,
         };
         let client = self.context.greeting.client.clone();
-        let peer = Peer::start(sink, source, messages, bounds, client, self.tasks, &stop);
+        let peer = match &self.context.trace {
+            None => Peer::start(sink, source, messages, bounds, client, self.tasks, &stop),
+            Some(tracer) => {
+                let (sink, source) = tracer.over(&self.plan.spec.name, &redactor, sink, source);
+                Peer::start(sink, source, messages, bounds, client, self.tasks, &stop)
+            }
+        };
         let guard = stop.clone().drop_guard();
         Started { peer, pid, carrier, news, noise, tail, redactor, stop, guard }
     }
@@ -398,9 +412,14 @@ struct ServerMessages {
     news: Arc<News>,
     noise: Arc<Noise>,
     tail: Arc<Tail>,
+    roots: Option<Arc<str>>,
 }
 
 impl Inbound for ServerMessages {
+    fn roots(&self) -> Option<&str> {
+        self.roots.as_deref()
+    }
+
     fn request(
         &self,
         _id: &RawValue,

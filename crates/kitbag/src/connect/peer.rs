@@ -49,6 +49,10 @@ pub(crate) trait Inbound: Send + Sync + 'static {
         method: &str,
         params: Option<&RawValue>,
     ) -> Option<Result<String, (i32, String)>>;
+    /// The answer to `roots/list`, where it is the same for everybody who calls this server.
+    fn roots(&self) -> Option<&str> {
+        None
+    }
     /// A notification that belongs to no call.
     fn notification(&self, method: &str, params: Option<&RawValue>);
     /// Output that is no message.

@@ -14,6 +14,7 @@ use super::memory::Memory;
 use super::reason::Reason;
 use super::secrets;
 use super::stdio::{self, EnvReach};
+use super::trace::Tracer;
 use crate::Env;
 use crate::discover::Folders;
 use crate::guard::Launcher;
@@ -28,6 +29,8 @@ pub(crate) struct LinkContext {
     pub(crate) logs: PathBuf,
     /// What servers are told of us.
     pub(crate) greeting: Greeting,
+    /// Who reads along, if anybody does.
+    pub(crate) trace: Option<Tracer>,
     /// What of the environment reaches programs, by [`EnvReach`], and every address: compared for every link.
     program: [Arc<str>; 3],
     pub(super) route: Arc<Route>,
@@ -37,6 +40,11 @@ impl LinkContext {
     pub(crate) fn new(env: &Env, folders: &Folders, launcher: Launcher, greeting: Greeting) -> Self {
         let memory = Arc::new(Memory::load(folders.cache.clone()));
         Self::with(env, folders, launcher, greeting, memory)
+    }
+
+    /// The same with somebody who reads along, if there is anybody.
+    pub(crate) fn traced(self, trace: Option<Tracer>) -> Self {
+        Self { trace, ..self }
     }
 
     fn with(
@@ -56,6 +64,7 @@ impl LinkContext {
             launcher,
             memory,
             greeting,
+            trace: None,
         }
     }
 
@@ -77,7 +86,8 @@ impl LinkContext {
         let is_same = self.folders.cache == folders.cache;
         let memory =
             if is_same { self.memory.clone() } else { Arc::new(Memory::load(folders.cache.clone())) };
-        Arc::new(Self::with(env, folders, self.launcher.clone(), self.greeting.clone(), memory))
+        let context = Self::with(env, folders, self.launcher.clone(), self.greeting.clone(), memory);
+        Arc::new(context.traced(self.trace.clone()))
     }
 }
 
@@ -183,7 +193,7 @@ pub(crate) fn log_folder(logs: &Path, owner: Option<&UserId>) -> PathBuf {
 }
 
 /// Rows of the limits that mean nothing to a link: a change of one must not end a server.
-const OF_OTHERS: [&str; 18] = [
+const OF_OTHERS: [&str; 19] = [
     "config_file",
     "config_depth",
     "config_nodes",
@@ -200,6 +210,7 @@ const OF_OTHERS: [&str; 18] = [
     "names",
     "names_file",
     "files",
+    "saved",
     "schema_nodes",
     "schema_bytes",
 ];

@@ -14,6 +14,7 @@ use super::http::Route;
 use super::link::Link;
 use super::plan::{LinkContext, Plan};
 use super::stdio;
+use super::trace::Tracer;
 use crate::guard::Launcher;
 
 /// What makes two wishes the same: the values, whose they are, what is offered, the bounds, and where tasks run.
@@ -23,6 +24,8 @@ pub(crate) struct Key {
     identity: Identity,
     owner: Option<UserId>,
     greeting: Greeting,
+    /// Whoever reads along reads what a handle of theirs sends, not that of others.
+    trace: Option<Tracer>,
     clocks: Timeouts,
     limits: Arc<Limits>,
     concurrency: usize,
@@ -60,6 +63,7 @@ impl Key {
             identity: plan.identity?,
             owner: plan.owner.clone(),
             greeting: context.greeting.of(&plan.spec),
+            trace: context.trace.clone(),
             clocks: plan.clocks,
             limits: plan.limits.clone(),
             concurrency: plan.concurrency,

@@ -114,7 +114,7 @@ impl Kitbag {
         let Some(link) = self.link(server) else {
             return Err(failed(ErrorKind::NotFound, "is not in use".to_owned()));
         };
-        let Some(responder) = responder.or_else(|| self.0.options.responder.clone()) else {
+        let Some(responder) = self.0.responder(responder) else {
             return made(link, None).await;
         };
         let watched = async {

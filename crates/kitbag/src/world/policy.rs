@@ -205,8 +205,10 @@ impl Permits<'_> {
     /// What its pin says about a tool of a server; tools of the program itself, and those of files, have none.
     fn pinned(&self, tool: &Tool) -> PinVerdict {
         match self.world.servers.get(&tool.server) {
-            Some(server) => self.pins.judge(self.world.pins, server.plan.owner.as_ref(), tool),
-            None => PinVerdict::Free,
+            Some(server) if server.is_pinned() => {
+                self.pins.judge(self.world.pins, server.plan.owner.as_ref(), tool)
+            }
+            _ => PinVerdict::Free,
         }
     }
 

@@ -5,4 +5,5 @@ mod handle;
 mod locals;
 mod server;
 mod spans;
+mod trace;
 mod words;

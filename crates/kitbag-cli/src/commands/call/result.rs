@@ -11,7 +11,7 @@ use super::Hide;
 use super::save::{Folder, Saved, Saving};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::terminal::readable;
+use crate::terminal::{plural, readable};
 
 /// Prints a result; what is no text becomes files. A person or a file sees it here, so secrets are hidden.
 pub(super) fn show(
@@ -24,7 +24,7 @@ pub(super) fn show(
     let mut saving = Saving::new(folder, received, files);
     let result = &hide.result(received);
     if context.global.json {
-        if folder.is_asked_for {
+        if folder.is_asked_for() {
             for (mime, bytes) in received.content.iter().filter_map(ContentBlock::bytes) {
                 saving.save(&mime, &hide.bytes(bytes));
             }
@@ -41,7 +41,11 @@ pub(super) fn show(
         }
         say_more(context, result);
     }
-    let unsaved = saving.faults();
+    let unsaved = saving.end();
+    if !folder.is_asked_for() && !saving.saved.is_empty() {
+        let (files, folder) = (plural(saving.saved.len(), "file"), folder.path().display());
+        context.remark(format!("{files} kept in {folder}; --save DIR chooses another folder"));
+    }
     context.faults(&unsaved);
     Ok(match (result.is_error, unsaved.is_empty()) {
         (true, _) => Exit::ToolError,
@@ -88,9 +92,8 @@ fn lines(block: &ContentBlock, file: Option<(String, Vec<u8>)>, saving: &mut Sav
 /// How to get the rest, and what was odd.
 fn say_more(context: &mut Context, result: &CallResult) {
     if let Some(handle) = &result.info.handle {
-        context.remark(format!(
-            "read on: kitbag call {READ_RESULT} handle={handle} page=2; all at once: --full"
-        ));
+        let command = context.to_type(&format!("kitbag call {READ_RESULT} handle={handle} page=2"));
+        context.remark(format!("read on: {command}; all at once: --full"));
     }
     for coercion in &result.info.coerced {
         let place = if coercion.path.is_empty() { "the arguments" } else { &coercion.path };

@@ -1,43 +1,22 @@
 //! Images, sounds and files in a result become files, each under a name that was free.
 
 use std::collections::HashMap;
-use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use kitbag::{CallResult, Fault, FaultKind};
 use kitbag_core::Stage;
 
-use crate::exit::{Exit, Failure};
+use crate::terminal::plural;
+
+mod folder;
+
+pub(super) use folder::Folder;
 
 /// The most files of one name.
 const MOST: usize = 10_000;
 /// The longest part of a name that a tool decides.
 const LONGEST: usize = 64;
-
-/// Where files go.
-pub(super) struct Folder {
-    path: PathBuf,
-    /// How names in it are shown.
-    shown: PathBuf,
-    pub(super) is_asked_for: bool,
-}
-
-impl Folder {
-    /// The working folder.
-    pub(super) fn working(cwd: &Path) -> Self {
-        Self { path: cwd.to_owned(), shown: PathBuf::new(), is_asked_for: false }
-    }
-
-    /// One that was named; it is made if it is not there, before anything is called.
-    pub(super) fn asked_for(folder: &Path) -> Result<Self, Failure> {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            let message = format!("files cannot be saved in {}: {error}", folder.display());
-            Failure::new(Exit::Usage, message).hint("mend the path after --save")
-        })?;
-        Ok(Self { path: folder.to_owned(), shown: folder.to_owned(), is_asked_for: true })
-    }
-}
 
 /// Saves the files of one result.
 pub(super) struct Saving<'a> {
@@ -50,6 +29,9 @@ pub(super) struct Saving<'a> {
     pub(super) saved: Vec<PathBuf>,
     /// Files beyond the most.
     beyond: usize,
+    /// Bytes written, and files that found no room among those that are kept.
+    bytes: usize,
+    too_large: usize,
     /// Files that could not be saved, and why the first could not.
     failed: Option<(io::Error, usize)>,
 }
@@ -67,7 +49,7 @@ pub(super) enum Saved {
 impl<'a> Saving<'a> {
     pub(super) fn new(folder: &'a Folder, result: &'a CallResult, most: usize) -> Self {
         let (next, saved) = (HashMap::new(), Vec::new());
-        Self { folder, result, most, next, saved, beyond: 0, failed: None }
+        Self { folder, result, most, next, saved, beyond: 0, bytes: 0, too_large: 0, failed: None }
     }
 
     pub(super) fn save(&mut self, kind: &str, bytes: &[u8]) -> Saved {
@@ -76,8 +58,13 @@ impl<'a> Saving<'a> {
             self.beyond += 1;
             return Saved::Beyond;
         }
+        if self.folder.room().saturating_sub(self.bytes) < bytes.len() {
+            self.too_large += 1;
+            return Saved::Failed;
+        }
         match self.write(kind, bytes) {
             Ok(file) => {
+                self.bytes += bytes.len();
                 self.saved.push(file.clone());
                 Saved::At(file)
             }
@@ -96,11 +83,10 @@ impl<'a> Saving<'a> {
         while *next <= MOST {
             let name = format!("{stem}-{next}.{ending}");
             *next += 1;
-            // Only a file that was not there is made: nothing is written over, and no link followed.
-            match OpenOptions::new().write(true).create_new(true).open(self.folder.path.join(&name)) {
+            match self.folder.create(&name) {
                 Ok(mut file) => {
                     file.write_all(bytes)?;
-                    return Ok(self.folder.shown.join(name));
+                    return Ok(self.folder.path().join(name));
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -109,8 +95,11 @@ impl<'a> Saving<'a> {
         Err(io::Error::new(io::ErrorKind::AlreadyExists, format!("there are {MOST} files of that name")))
     }
 
-    /// What was not saved, in a line for each reason.
-    pub(super) fn faults(&self) -> Vec<Fault> {
+    /// Ends it: what was not saved, in a line for each reason.
+    pub(super) fn end(&self) -> Vec<Fault> {
+        if !self.saved.is_empty() {
+            self.folder.make_room();
+        }
         let meta = &self.result.info;
         let fault = |kind, message: String, hint: &str| {
             let fault = Fault::error(kind, message).hint(hint).of(&meta.server);
@@ -127,7 +116,12 @@ impl<'a> Saving<'a> {
                 format!("{beyond} more files in the result of {tool} are not saved, at most {most} are");
             fault(FaultKind::TooLarge, message, "[limits] files in kitbag.toml, or --json --full")
         });
-        failed.into_iter().chain(beyond).collect()
+        let too_large = (0 < self.too_large).then(|| {
+            let (count, tool, most) = (plural(self.too_large, "file"), &meta.tool, self.folder.room());
+            let message = format!("{count} in the result of {tool} not kept, at most {most} bytes are");
+            fault(FaultKind::TooLarge, message, "--save DIR, or [limits] saved in kitbag.toml")
+        });
+        failed.into_iter().chain(beyond).chain(too_large).collect()
     }
 }
 
@@ -175,9 +169,10 @@ fn ending(kind: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use kitbag::CallInfo;
-    use kitbag::CallResult;
-    use kitbag::ServerName;
+    use std::path::Path;
+    use std::time::Duration;
+
+    use kitbag::{CallInfo, CallResult, Limits, ServerName, UserId};
 
     use super::*;
 
@@ -200,11 +195,11 @@ mod tests {
     #[test]
     fn f76_each_name_is_tried_once() {
         let temp = tempfile::tempdir().unwrap();
-        let (folder, result) = (Folder::working(temp.path()), result("x"));
+        let (folder, result) = (Folder::asked_for(temp.path()).unwrap(), result("x"));
         std::fs::write(temp.path().join("x-2.png"), "mine").unwrap();
         let mut saving = Saving::new(&folder, &result, 10);
         let mut save = |kind: &str| match saving.save(kind, b"data") {
-            Saved::At(file) => file.to_string_lossy().into_owned(),
+            Saved::At(file) => file.file_name().unwrap().to_string_lossy().into_owned(),
             Saved::Failed => "failed".to_owned(),
             Saved::Beyond => "beyond".to_owned(),
         };
@@ -220,20 +215,59 @@ mod tests {
     #[test]
     fn f76_what_is_not_saved_is_told_in_one_line() {
         let temp = tempfile::tempdir().unwrap();
-        let (folder, result) = (Folder::working(temp.path()), result("x"));
+        let (folder, result) = (Folder::asked_for(temp.path()).unwrap(), result("x"));
         let mut saving = Saving::new(&folder, &result, 3);
         (0..10).for_each(|_| drop(saving.save("image/png", b"data")));
         assert_eq!((saving.saved.len(), std::fs::read_dir(temp.path()).unwrap().count()), (3, 3));
-        let faults = saving.faults();
+        let faults = saving.end();
         assert_eq!(faults.len(), 1, "{faults:?}");
         assert!(faults[0].message.starts_with("7 more files"), "{faults:?}");
         // Nor is a folder that takes nothing tried for each.
-        let nowhere = Folder::working(&temp.path().join("nowhere"));
-        let mut saving = Saving::new(&nowhere, &result, 3);
+        let nowhere = temp.path().join("nowhere");
+        let asked = Folder::asked_for(&nowhere).unwrap();
+        std::fs::remove_dir(&nowhere).unwrap();
+        let mut saving = Saving::new(&asked, &result, 3);
         (0..10).for_each(|_| drop(saving.save("image/png", b"data")));
-        let messages: Vec<String> = saving.faults().into_iter().map(|fault| fault.message).collect();
+        let messages: Vec<String> = saving.end().into_iter().map(|fault| fault.message).collect();
         assert_eq!(messages.len(), 2, "{messages:?}");
         assert!(messages[0].starts_with("3 files") && messages[1].starts_with("7 more"), "{messages:?}");
+    }
+
+    /// Saves a picture of so many bytes in the folder of a call that was made then.
+    fn keep(state: &Path, second: u64, size: usize, limits: &Limits) -> (Saved, Vec<Fault>) {
+        let folder = Folder::kept(state, &UserId::local(), limits, Duration::from_secs(second));
+        let result = result("x");
+        let mut saving = Saving::new(&folder, &result, 10);
+        (saving.save("image/png", &vec![0; size]), saving.end())
+    }
+
+    #[test]
+    fn f64_what_is_kept_is_bounded_and_the_oldest_go_first() {
+        let temp = tempfile::tempdir().unwrap();
+        let mut limits = Limits::default();
+        limits.saved = 100;
+        let kept = |second, size| match keep(temp.path(), second, size, &limits) {
+            (Saved::At(file), faults) if faults.is_empty() => file,
+            (_, faults) => panic!("{faults:?}"),
+        };
+        let (first, second) = (kept(1, 40), kept(2, 40));
+        assert!(first.exists() && second.exists());
+        let third = kept(3, 40);
+        assert_eq!([first, second, third.clone()].map(|file| file.exists()), [false, true, true]);
+        // One that is larger than all of it takes nothing away.
+        let (saved, faults) = keep(temp.path(), 4, 101, &limits);
+        assert!(matches!(saved, Saved::Failed) && third.exists());
+        assert!(faults[0].message.contains("at most 100 bytes"), "{faults:?}");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn f64_what_is_kept_is_its_owners_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let temp = tempfile::tempdir().unwrap();
+        let (Saved::At(file), _) = keep(temp.path(), 1, 4, &Limits::default()) else { panic!("not saved") };
+        let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file), mode(file.parent().unwrap())), (0o600, 0o700));
     }
 
     #[test]

@@ -33,8 +33,8 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let most = context.global.wait.unwrap_or(most);
     live::block_on(async {
         let began = tokio::time::Instant::now();
-        let kit =
-            Kitbag::start(setup, OpenOptions { only, start: StartServers::AtOnce, ..OpenOptions::default() });
+        let options = crate::link_args::options(context, &setup)?;
+        let kit = Kitbag::start(setup, OpenOptions { only, start: StartServers::AtOnce, ..options });
         starting::wait(context, &kit, most).await;
         let rows: Vec<ServerStatus> = kit.status().into_iter().filter(|row| is_asked(args, row)).collect();
         print(context, &rows, began.elapsed());

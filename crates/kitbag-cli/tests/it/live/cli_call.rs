@@ -151,14 +151,14 @@ fn s3_23_a_result_says_how_it_went() {
 #[test]
 fn files_in_a_result_are_saved_and_named() {
     let farm = Farm::of("x", &[]);
-    let first = farm.house.run(&["call", "x/mixed"]).exits(0).out;
+    let first = farm.house.run(&["call", "x/mixed", "--save", "."]).exits(0).out;
     let expected = "all kinds
-[image] mixed-1.png (image/png, 67 bytes)
-[audio] mixed-1.wav (audio/wav, 48 bytes)
+[image] ./mixed-1.png (image/png, 67 bytes)
+[audio] ./mixed-1.wav (audio/wav, 48 bytes)
 [link] fake://linked (A linked resource)
 [resource] fake://text
 embedded text
-[resource] mixed-1.bin (application/octet-stream, 7 bytes)
+[resource] ./mixed-1.bin (application/octet-stream, 7 bytes)
 ";
     assert_eq!(first, expected);
     let png = std::fs::read(farm.house.path("project/mixed-1.png")).unwrap();
@@ -166,8 +166,8 @@ embedded text
     assert_eq!(std::fs::read(farm.house.path("project/mixed-1.bin")).unwrap(), b"\x00\x01\x02fake");
     // Nothing is written over, and no link is followed.
     std::os::unix::fs::symlink(farm.house.path("elsewhere"), farm.house.path("project/image-1.png")).unwrap();
-    let image = farm.house.run(&["call", "x/image"]).exits(0).out;
-    assert!(image.starts_with("[image] image-2.png "), "{image}");
+    let image = farm.house.run(&["call", "x/image", "--save", "."]).exits(0).out;
+    assert!(image.starts_with("[image] ./image-2.png "), "{image}");
     assert!(!farm.house.path("elsewhere").exists());
     // Another folder, made where it is missing; a file in its place is said before anything is called.
     let there = farm.house.run(&["call", "x/image", "--save", "deep/er"]).exits(0).out;
@@ -175,6 +175,29 @@ embedded text
     let calls = farm.count("x", "call image");
     farm.house.run(&["call", "x/image", "--save", "mixed-1.png"]).fails(2, "--save");
     assert_eq!(farm.count("x", "call image"), calls);
+    farm.is_empty();
+}
+
+/// What nobody asked to save lies in the state folder, not in the middle of somebody's work.
+#[test]
+fn f64_files_of_a_result_are_kept_in_the_state_folder() {
+    let farm = Farm::of("x", &[]);
+    let before = farm.house.files("project").len();
+    let ran = farm.house.run(&["call", "x/mixed"]).exits(0);
+    assert_eq!(farm.house.files("project").len(), before, "{ran:?}");
+    let image = ran.out.lines().find_map(|line| line.strip_prefix("[image] ")).unwrap();
+    let image = std::path::Path::new(image.split(" (").next().unwrap());
+    let kept = farm.house.path("kit/state/results/files");
+    assert!(image.starts_with(&kept) && std::fs::read(image).unwrap().starts_with(b"\x89PNG"), "{image:?}");
+    let folder = image.parent().unwrap().display();
+    assert_eq!(ran.err, format!("3 files kept in {folder}; --save DIR chooses another folder\n"));
+    // The limit holds for all calls together.
+    farm.settings("[limits]\nsaved = '130B'\n");
+    let second = farm.house.run(&["call", "x/mixed"]).exits(0);
+    assert!(second.err.starts_with("3 files kept in ") && !image.exists(), "{second:?}");
+    farm.settings("[limits]\nsaved = '100B'\n");
+    let third = farm.house.run(&["call", "x/mixed"]).exits(3);
+    assert!(third.err.contains("1 file in the result of mixed not kept"), "{third:?}");
     farm.is_empty();
 }
 
@@ -196,8 +219,8 @@ fn programs_get_files_as_they_are_and_where_they_were_saved() {
 fn a_large_image_is_saved_whole() {
     let farm = Farm::of("x", &[]);
     farm.house.put("kit/config/kitbag.toml", "[limits]\nresult = \"40B\"\n");
-    let ran = farm.house.run(&["call", "x/mixed"]).exits(0);
-    assert!(ran.out.contains("[image] mixed-1.png"), "{}", ran.out);
+    let ran = farm.house.run(&["call", "x/mixed", "--save", "."]).exits(0);
+    assert!(ran.out.contains("[image] ./mixed-1.png"), "{}", ran.out);
     assert_eq!(std::fs::read(farm.house.path("project/mixed-1.png")).unwrap().len(), 67);
     farm.is_empty();
 }

@@ -79,3 +79,27 @@ fn f60_names_of_other_programs_are_taken_and_said() {
     }
     farm.is_empty();
 }
+
+/// Without the flags that were given, the next command would be about other servers.
+#[test]
+fn f60_whatever_is_to_be_typed_next_keeps_the_flags() {
+    let farm = farm();
+    let entries = std::fs::read_to_string(farm.house.path("kit/config/mcp.json")).unwrap();
+    farm.house.put("x.json", entries);
+    farm.house.put("kit/config/mcp.json", "{}");
+    farm.house.put("broken.json", "{\"mcpServers\": {\"x\": {\"command\": \"none-such\"}}}");
+    let (x, broken) = (farm.house.at("x.json"), farm.house.at("broken.json"));
+    let (x, broken) = (x.as_str(), broken.as_str());
+    for (args, next) in [
+        (&["call", "nobody-has-this", "--demo"][..], "kitbag why nobody-has-this --demo"),
+        (&["call", "get-", "--config", x], "kitbag call mcp_x_get_t --config "),
+        (&["show", "get-", "--config", x], "kitbag show mcp_x_get_t --config "),
+        (&["call", "x/t", "--config", broken], "kitbag logs x --config "),
+        (&["show", "t", "--config", broken], "kitbag status --config "),
+    ] {
+        let ran = farm.house.run(args);
+        assert!(ran.err.contains(&format!("try: {next}")), "{args:?}: {}", ran.err);
+    }
+    let why = farm.house.run(&["why", "x/t", "--config", broken]);
+    assert!(why.all().contains("kitbag logs x --config "), "{}", why.all());
+}

@@ -19,7 +19,9 @@ pub(crate) fn tools(place: &Place, server: Server) -> Vec<Value> {
     let mut input = child.stdin.take().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let info = json!({"name": "bare", "version": "0"});
-    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info});
+    // What Kitbag offers: servers show other tools to those who answer nothing.
+    let offers = json!({"elicitation": {"form": {}, "url": {}}});
+    let hello = json!({"protocolVersion": "2025-11-25", "capabilities": offers, "clientInfo": info});
     writeln!(input, "{}", json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}))
         .unwrap();
     answer(&mut lines, 1);

@@ -121,8 +121,12 @@ impl Opener<'_> {
         let redactor = place.redactor.clone();
         let channel = (posts, answers);
         let started = self.converse(channel, Carrier::Http(http), None, place.tail.clone(), redactor, stop);
+        if let Some(only) = self.greeting().revision.only() {
+            let greeting = self.exactly_at(only, &started, place).await?;
+            return Ok(started.agreed(greeting));
+        }
         let assumed = self.tries.both.load(Ordering::Relaxed).then_some(Era::Legacy);
-        let configured = self.greeting().version.map(ProtocolVersion::era);
+        let configured = self.greeting().revision.asked().map(ProtocolVersion::era);
         let key = self.memory_key();
         let remembered = self.context.memory.get(&key);
         // What this run has learnt is newer than what was remembered.
@@ -198,7 +202,48 @@ impl Opener<'_> {
         })
     }
 
+    /// The one revision that is to be spoken, and nothing else. What is learnt by that is not remembered.
+    async fn exactly_at(
+        &self,
+        only: ProtocolVersion,
+        started: &Started,
+        place: &Place<'_>,
+    ) -> Result<era::Handshake, Tried> {
+        let greeting = self.greeting();
+        let (opened, what) = match only.era() {
+            Era::Legacy => {
+                (era::initialize(&started.peer, &greeting, until(place.deadline)).await, "initialize")
+            }
+            Era::Modern => {
+                (era::discover(&started.peer, &greeting, until(place.deadline)).await, "server/discover")
+            }
+        };
+        let error = match opened {
+            Ok(greeting) => return Ok(greeting),
+            Err(error) => error,
+        };
+        let stop = |reason: Reason| Tried::Stop(ConnectError::Failed(reason.at(&place.shown())));
+        let is_modern = only.era() == Era::Modern;
+        Err(match error {
+            OpeningError::Refused(reason) => stop(reason),
+            // An older server knows no request without a session.
+            OpeningError::Request(error)
+                if is_modern && !is_about_access(&error) && Probed::of(&error) == Probed::Older =>
+            {
+                stop(era::not_spoken(only, "it refuses server/discover"))
+            }
+            OpeningError::Request(error) => tried(error, place),
+            OpeningError::OtherEra | OpeningError::Unwell => {
+                stop(era::not_spoken(only, &format!("it refuses {what}")))
+            }
+        })
+    }
+
     async fn sse(&self, place: &Place<'_>) -> Result<Session, Tried> {
+        if let Some(only) = self.greeting().revision.only().filter(|only| only.era() == Era::Modern) {
+            let reason = era::not_spoken(only, "HTTP+SSE is older than that");
+            return Err(Tried::Other(reason.at(&place.shown())));
+        }
         let stop = self.stop.child_token();
         let remote = place.remote(&self.plan.limits)?;
         let carrier = Carrier::Sse(remote.address.shown.clone());
@@ -244,6 +289,10 @@ fn wait(error: &RequestError) -> Option<Duration> {
         RequestError::Http { status: 503, wait, .. } => *wait,
         _ => None,
     }
+}
+
+fn is_about_access(error: &RequestError) -> bool {
+    matches!(error, RequestError::Http { status: 401 | 403, .. })
 }
 
 /// What a failed request says about the transport it was made by.

@@ -20,8 +20,7 @@ impl Peer {
         params: Option<&RawValue>,
         origin: AskedBy,
     ) {
-        let method = ask.as_str();
-        let refuse = |why: &str| self.answer(id, Err((-32601, &format!("{method} is not offered{why}"))));
+        let refuse = |why: &str| self.answer(id, Err((-32601, &format!("{}{why}", ask.not_offered()))));
         let (asked, calls) = match self.0.waiting(origin) {
             Waiting::One(asked, calls) => (asked, calls),
             Waiting::Nobody => return refuse(""),

@@ -151,6 +151,10 @@ fn take(line: &[u8], origin: AskedBy, peer: &Peer, inbound: &dyn Inbound) {
         }
         Ok(Message::Request { id, method, params }) => {
             if let Some(ask) = QuestionKind::of(&method) {
+                // Servers ask for folders when they please, mostly before there is a call.
+                if let (QuestionKind::Roots, Some(roots)) = (ask, inbound.roots()) {
+                    return peer.answer(id, Ok(roots));
+                }
                 return peer.take_question(id, ask, params, origin);
             }
             if let Some(outcome) = inbound.request(id, &method, params) {

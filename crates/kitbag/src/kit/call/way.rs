@@ -120,7 +120,8 @@ impl Way<'_> {
                 return Err(CallError::new(ErrorKind::Denied, why));
             }
         }
-        if let Some(server) = judged.now.world.servers.get(&judged.shown.tool.server) {
+        let server = judged.now.world.servers.get(&judged.shown.tool.server);
+        if let Some(server) = server.filter(|server| server.is_pinned()) {
             self.kit.pins.used(judged.now.world.pins, server.plan.owner.as_ref(), &judged.shown.tool);
         }
         let (answered, judged) = self.send(judged, outgoing, &text).await?;
@@ -252,9 +253,9 @@ impl Way<'_> {
 
     /// Whoever answers questions of this call, watched.
     async fn responder(&self, judged: &Judged) -> Result<Option<Arc<Watched>>, CallError> {
-        let responder = self.call.options.responder.as_ref().or(self.kit.options.responder.as_ref());
+        let responder = self.kit.responder(self.call.options.responder.clone());
         let Some(responder) = responder else { return Ok(None) };
-        let watched = Watched::new(responder, &self.kit.threads, &judged.now.world.limits).await;
+        let watched = Watched::new(&responder, &self.kit.threads, &judged.now.world.limits).await;
         watched.map(Some).map_err(|trouble| troubled(ANSWERER, &trouble))
     }
 

@@ -38,7 +38,8 @@ async fn serve(io: DuplexStream, heard: Heard, say: Say) {
     }
 }
 
-fn opening(message: &Value) -> Option<Vec<Value>> {
+/// What it says to whatever opens a conversation.
+pub(super) fn opening(message: &Value) -> Option<Vec<Value>> {
     let result = match message["method"].as_str()? {
         "server/discover" => {
             let error = json!({"code": -32601, "message": "unknown"});

@@ -127,7 +127,7 @@ pub(crate) const TOOLS: &[Tool] = &[
     Tool {
         name: "ask",
         about: "Asks the client, after ms if that is given, and gives its answer back",
-        properties: "'what':{'enum':['sampling','elicitation','roots']},'ms':{'type':'integer'}",
+        properties: "'what':{'enum':['sampling','elicitation','roots','fields','url']},'ms':{'type':'integer'}",
         more: "",
         run: ask::ask,
     },

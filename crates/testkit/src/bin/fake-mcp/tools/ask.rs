@@ -22,6 +22,10 @@ pub(crate) mod questions {
         "elicitation/create",
         r#"{"mode":"form","message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}},"required":["name"]}}"#,
     );
+    pub(crate) const FIELDS: (&str, &str) = (
+        "elicitation/create",
+        r#"{"mode":"form","message":"Your trip?","requestedSchema":{"type":"object","properties":{"nights":{"type":"integer","title":"Nights","description":"How long you stay","minimum":1},"room":{"type":"string","oneOf":[{"const":"s","title":"Single"},{"const":"d","title":"Double"}],"default":"s"},"late":{"type":"boolean"},"note":{"type":"string"}},"required":["nights"]}}"#,
+    );
     pub(crate) const FILE_URL: (&str, &str) = (
         "elicitation/create",
         r#"{"mode":"url","elicitationId":"e1","message":"Please open","url":"file:///etc/passwd"}"#,
@@ -45,6 +49,8 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
         Some("sampling") => questions::SAMPLING,
         Some("elicitation") | None => questions::FORM,
         Some("roots") => questions::ROOTS,
+        Some("fields") => questions::FIELDS,
+        Some("url") => questions::HTTP_URL,
         Some(_) => return Done::BadArguments,
     };
     match (request.speech, request.params.input_responses) {
