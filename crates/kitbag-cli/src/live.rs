@@ -43,7 +43,7 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
     } else if kit.status().is_empty() {
         "no servers are configured; `--demo` has three tools at hand"
     } else {
-        "no server in use has a tool that is seen here; `kitbag status` says how they are"
+        "no server in use has a tool that is seen here; `kitbag status` shows their state"
     };
     context.remark(format!("nothing to show: {why}"));
 }
@@ -206,7 +206,7 @@ pub(crate) fn because_broken(context: &mut Context, kit: &Kitbag, name: &str, fa
     Failure::new(Exit::Config, message).hint("kitbag doctor")
 }
 
-/// Asks at the terminal before a call that needs a person's yes; nobody where nobody sits there.
+/// Asks at the terminal before a call that needs approval by a person; nobody where nobody sits there.
 pub(crate) fn approver(context: &Context) -> Option<Arc<dyn Approver>> {
     let asks = is_interactive() && !context.global.quiet && !context.global.json;
     asks.then(|| Arc::new(AtTerminal) as Arc<dyn Approver>)

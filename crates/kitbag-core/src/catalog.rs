@@ -88,7 +88,7 @@ pub struct ToolAnnotations {
 pub struct OperatorMarks {
     /// It may be called twice.
     pub repeatable: bool,
-    /// It needs a person's yes.
+    /// It needs approval by a person.
     pub approve: bool,
 }
 

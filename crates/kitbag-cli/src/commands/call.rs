@@ -35,7 +35,7 @@ Examples:
 
 KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks for one.
 Where it asks for a list, tags=a,b and tags=a tags=b are two items.
-KEY:=JSON is JSON whatever it says.
+KEY:=JSON is always read as JSON.
 KEY=@FILE takes the text of a file, KEY=@- of standard input; KEY=@@a is the text @a.
 Images, sounds and files are saved in the working folder, or where --save says.";
 
@@ -231,14 +231,14 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
         kind => {
             let flags = context.flags();
             let log = error.server.as_ref().map(|server| format!("kitbag logs {server}{flags}"));
-            let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
-            let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
+            let fix = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
+            let message = fix.map_or(message.clone(), |fix| format!("{message}; {fix}"));
             Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| format!("kitbag status{flags}")))
         }
     }
 }
 
-/// That a name means nothing here: nobody has it, or whoever may have it is away.
+/// That a name means nothing here: no tool has it, or the server that may have it is away.
 pub(crate) fn absent(context: &Context, view: &View, command: &str, name: &str, near: &[String]) -> Failure {
     let message = nobody(view, name);
     match kitbag::cli::absent(view, name, near.to_vec()).kind {

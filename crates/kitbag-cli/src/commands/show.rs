@@ -159,7 +159,7 @@ fn hints(hints: ToolAnnotations) -> Vec<&'static str> {
     [
         word(hints.read_only, "changes nothing", "changes things"),
         word(hints.destructive, "may destroy", "destroys nothing"),
-        word(hints.idempotent, "twice is as good as once", "twice is not once"),
+        word(hints.idempotent, "idempotent", "not idempotent"),
         word(hints.open_world, "reaches beyond this machine", "stays on this machine"),
     ]
     .into_iter()
@@ -169,8 +169,8 @@ fn hints(hints: ToolAnnotations) -> Vec<&'static str> {
 
 fn marks(shown: &ViewTool) -> Vec<&'static str> {
     let marks = shown.tool.marks;
-    let repeatable = marks.repeatable.then_some("may be called twice");
-    let approve = marks.approve.then_some("needs a person's yes");
+    let repeatable = marks.repeatable.then_some("may be retried");
+    let approve = marks.approve.then_some("needs approval by a person");
     repeatable.into_iter().chain(approve).collect()
 }
 

@@ -13,7 +13,7 @@ pub(super) const PAGES: &[CodePage] = &[
         "encoding",
         "The file was saved in another encoding, such as UTF-16 or Latin-1.",
         "Save the file as UTF-8.",
-        "error[encoding]: not a text in UTF-8",
+        "error[encoding]: not valid UTF-8",
     ),
     page(
         "syntax",
@@ -93,7 +93,7 @@ pub(super) const PAGES: &[CodePage] = &[
         "unsupported",
         "The entry uses a transport or a launcher that works in another program only.",
         "Use the server's http address, or start its program with \"command\".",
-        "error[unsupported]: chat: WebSocket addresses are not spoken here",
+        "error[unsupported]: chat: WebSocket addresses are not supported",
     ),
     page(
         "missing_variable",

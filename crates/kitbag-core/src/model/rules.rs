@@ -16,11 +16,11 @@ pub struct ServerRules {
     pub category: Option<String>,
     /// Put before its tools' descriptions.
     pub tag: Option<String>,
-    /// Globs: tools that may be called twice.
+    /// Globs: tools that may be retried.
     pub idempotent: Vec<String>,
     /// Globs: tools that change nothing.
     pub read_only: Vec<String>,
-    /// Globs: tools that need a person's yes.
+    /// Globs: tools that need approval by a person.
     pub approve: Vec<String>,
     /// What is said about single tools, by the server's own names, in the order written.
     pub tools: Vec<(String, ToolRules)>,

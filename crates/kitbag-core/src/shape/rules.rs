@@ -158,7 +158,7 @@ fn merge(into: &mut Map<String, Value>, from: &Map<String, Value>) {
 pub struct MarkAs {
     /// These may be called twice.
     pub repeatable: Globs,
-    /// These need a person's yes.
+    /// These need approval by a person.
     pub approve: Globs,
 }
 

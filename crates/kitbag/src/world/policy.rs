@@ -109,7 +109,7 @@ impl Authorize for Permits<'_> {
             Some(why) => Decision::Deny(why.to_owned()),
             // Others' code: one that panics lets nothing through.
             None => catch_unwind(AssertUnwindSafe(|| self.permit.authorize(user, tool)))
-                .unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned())),
+                .unwrap_or_else(|_| Decision::Deny("the code that decides about it panicked".to_owned())),
         }
     }
 

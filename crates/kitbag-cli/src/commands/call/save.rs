@@ -33,7 +33,7 @@ impl Folder {
     pub(super) fn asked_for(folder: &Path) -> Result<Self, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| {
             let message = format!("files cannot be saved in {}: {error}", folder.display());
-            Failure::new(Exit::Usage, message).hint("mend the path after --save")
+            Failure::new(Exit::Usage, message).hint("correct the path after --save")
         })?;
         Ok(Self { path: folder.to_owned(), shown: folder.to_owned(), is_asked_for: true })
     }

@@ -1,4 +1,4 @@
-//! f2 on the command line: who may answer for a call that needs a person's yes, and whom a restriction that nothing
+//! f2 on the command line: who may answer for a call that needs approval by a person, and whom a restriction that nothing
 //! enforces yet denies.
 
 use crate::house::{Ran, Runs as _};

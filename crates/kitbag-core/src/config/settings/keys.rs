@@ -146,9 +146,9 @@ pub(super) const SERVER: &[Key] = &[
     key("names", FORMS, "which form of name its tools have"),
     key("category", Shape::Text, "the heading its tools stand under"),
     key("tag", Shape::Text, "put before its tools' descriptions"),
-    key("idempotent", Shape::Texts, "tools that may be called twice"),
+    key("idempotent", Shape::Texts, "tools that may be retried"),
     key("read_only", Shape::Texts, "tools that change nothing"),
-    strictest("approve", Shape::Texts, "tools that need a person's yes"),
+    strictest("approve", Shape::Texts, "tools that need approval by a person"),
     restricts(
         "tools",
         Shape::Named(&Shape::Table(TOOL)),
@@ -188,7 +188,7 @@ pub(super) const AGENT: &[Key] = &[
 pub(super) const GROUP: &[Key] = &[
     restricts("allow", Shape::Texts, "what its users may see and call"),
     restricts("deny", Shape::Texts, "what they may not; beats allow"),
-    restricts("approve", Shape::Texts, "what needs a person's yes"),
+    restricts("approve", Shape::Texts, "what needs approval by a person"),
 ];
 
 pub(super) const USER: &[Key] = &[restricts("groups", Shape::Texts, "the groups the user belongs to")];

@@ -156,7 +156,7 @@ impl Way<'_> {
             arguments: outgoing.arguments.clone(),
         };
         let work = async move { approver.approve(approval).await };
-        let answer = self.run("whoever is asked for approval", judged, work);
+        let answer = self.run("the approver", judged, work);
         let Ok(answer) = tokio::time::timeout(self.most(judged), answer).await else {
             return denied("a person was asked, and did not answer in time");
         };

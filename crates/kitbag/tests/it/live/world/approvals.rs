@@ -1,4 +1,4 @@
-//! f2: a call that needs a person's yes is asked for or refused, and a restriction that nothing enforces yet denies
+//! f2: a call that needs approval by a person is asked for or refused, and a restriction that nothing enforces yet denies
 //! whomever it covers.
 
 use std::sync::{Arc, Mutex};
