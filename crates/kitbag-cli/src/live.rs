@@ -41,7 +41,7 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
     let why = if !setup.catalog.is_empty() {
         "the catalog has no tool that is seen here"
     } else if kit.status().is_empty() {
-        "no servers are configured; `--demo` has three tools at hand"
+        "no servers are configured; `--demo` adds three small tools"
     } else {
         "no server in use has a tool that is seen here; `kitbag status` shows their state"
     };

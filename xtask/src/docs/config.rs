@@ -56,13 +56,11 @@ fn described(schema: &Value) -> Option<&str> {
 
 /// What a value must be, in few words.
 fn value(schema: &Value) -> anyhow::Result<String> {
-    if let Some(words) = schema["enum"].as_array() {
-        return Ok(words
-            .iter()
-            .filter_map(Value::as_str)
-            .map(|word| format!("`{word}`"))
-            .collect::<Vec<_>>()
-            .join(", "));
+    if schema.get("enum").is_some() {
+        return Ok(names(&schema["enum"]));
+    }
+    if schema["items"].get("enum").is_some() {
+        return Ok(format!("list of {}", names(&schema["items"]["enum"])));
     }
     Ok(match schema["type"].as_str() {
         _ if is_table(schema) => "table",
@@ -70,9 +68,6 @@ fn value(schema: &Value) -> anyhow::Result<String> {
         Some("string") => "string",
         Some("boolean") => "`true` or `false`",
         Some("integer") => "number",
-        Some("array") if schema["items"].get("enum").is_some() => {
-            "list of programs (`kitbag config --verbose` lists them)"
-        }
         Some("array") if schema["items"]["type"] == "string" => "list of strings",
         Some("array") => "list of tables",
         None if schema.get("anyOf").is_some() => "list of strings, or `\"all\"`",
@@ -120,7 +115,7 @@ pub(super) fn limits(printed: &str) -> anyhow::Result<String> {
         let word = |key: &str| {
             row[key].as_str().filter(|text| !text.is_empty()).with_context(|| format!("no {key} in {row}"))
         };
-        let default = match (&row["bytes"], &row["items"], &row["ms"]) {
+        let default = match (&row["bytes"], &row["items"], &row["time_ms"]) {
             (Value::Number(bytes), ..) => size(bytes.as_u64().unwrap_or_default()),
             (_, Value::Number(items), _) => items.to_string(),
             (.., Value::Number(ms)) => time(ms.as_u64().unwrap_or_default()),

@@ -11,7 +11,9 @@ fn examples() -> Vec<(&'static str, String)> {
     let mut examples = Vec::new();
     let mut lines = CONFIG.lines();
     while let Some(line) = lines.next() {
-        let Some((_, path)) = line.strip_prefix("```").and_then(|rest| rest.split_once(' ')) else { continue };
+        let Some((_, path)) = line.strip_prefix("```").and_then(|rest| rest.split_once(' ')) else {
+            continue;
+        };
         let text: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
         examples.push((path, text.join("\n") + "\n"));
     }
@@ -66,7 +68,8 @@ fn f64_the_examples_of_the_docs_are_read() {
 fn f64_an_answer_of_the_example_is_found() {
     let house = house(|path| path != "config/kitbag.toml");
     let file = house.at("kit/config/servers/notes.json");
-    let answers = house.text("kit/state/secrets.json").replace("/home/ada/.config/kitbag/servers/notes.json", &file);
+    let answers =
+        house.text("kit/state/secrets.json").replace("/home/ada/.config/kitbag/servers/notes.json", &file);
     let missing = |house: &House| house.run(&["doctor", "--json"]).all().contains("missing_input");
     assert!(missing(&house), "the example speaks of another file");
     house.put("kit/state/secrets.json", answers);

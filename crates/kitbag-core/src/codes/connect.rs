@@ -55,7 +55,7 @@ pub(super) const PAGES: &[CodePage] = &[
     page(
         "invalid_url",
         "The address, with its variables filled in, is not one that can be connected to.",
-        "Correct the url, or the variables in it: `kitbag servers show <name>` shows where each value stands.",
+        "Correct the url, or the variables in it: `kitbag servers show <name>` shows where each value comes from.",
         "error[unavailable]: api (unavailable): invalid url: no host",
     ),
     page(

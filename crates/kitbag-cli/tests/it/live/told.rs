@@ -287,16 +287,16 @@ fn f83_what_a_server_did_wrong_is_said_in_plain_words() {
         (
             &["--era", "legacy", "--fault", "s16:none"],
             &["call", "x/echo"],
-            13,
+            4,
             "initialize has no protocolVersion",
         ),
         (
             &[],
             &["call", "x/sleep", "ms=600000", "--timeout", "1100ms"],
             9,
-            "no answer within 1.1s (--timeout)",
+            "no answer within 1.1s (timeout of the call)",
         ),
-        (&["--fault", "s16:future"], &["call", "x/echo"], 13, "; Kitbag speaks 2024-11-05"),
+        (&["--era", "legacy", "--fault", "s16:future"], &["call", "x/echo"], 4, "; Kitbag speaks 2024-11-05"),
     ];
     for (server, args, code, words) in rows {
         let farm = Farm::of("x", server);

@@ -144,7 +144,7 @@ pub(super) const SERVER: &[Key] = &[
     restricts("include", Shape::Texts, "globs over its own tool names: only these"),
     restricts("exclude", Shape::Texts, "globs over its own tool names: never these"),
     key("names", FORMS, "which form of name its tools have"),
-    key("category", Shape::Text, "the heading its tools stand under"),
+    key("category", Shape::Text, "the category of its tools, a heading in listings"),
     key("tag", Shape::Text, "put before its tools' descriptions"),
     key("idempotent", Shape::Texts, "tools that may be retried"),
     key("read_only", Shape::Texts, "tools that change nothing"),
@@ -152,14 +152,14 @@ pub(super) const SERVER: &[Key] = &[
     restricts(
         "tools",
         Shape::Named(&Shape::Table(TOOL)),
-        "what is said about single tools, by the server's own names",
+        "changes to single tools, by the server's own names",
     ),
 ];
 
 pub(super) const TOOL: &[Key] = &[
-    key("name", Shape::Text, "what the model sees"),
-    key("description", Shape::Text, "what the model reads"),
-    key("category", Shape::Text, "the heading it stands under"),
+    key("name", Shape::Text, "the name that the model sees"),
+    key("description", Shape::Text, "the description that the model reads"),
+    key("category", Shape::Text, "its category, a heading in listings"),
     restricts("args", Shape::Named(&Shape::Table(ARG)), "changes to single arguments"),
     key("examples", Shape::List(&Shape::Any), "arguments to show as examples"),
     key("options", Shape::Any, "options for one provider's definition"),
