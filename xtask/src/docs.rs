@@ -7,9 +7,25 @@ use anyhow::{Context, bail};
 
 use crate::{Usage, shell};
 
+mod config;
 mod errors;
 
 const PAGES: &[Page] = &[
+    Page {
+        file: "docs/config.md",
+        command: &["config", "--schema"],
+        form: Form::Section { name: "settings", render: config::settings },
+    },
+    Page {
+        file: "docs/config.md",
+        command: &["config", "--keys"],
+        form: Form::Section { name: "entries", render: config::entries },
+    },
+    Page {
+        file: "docs/config.md",
+        command: &["limits", "--json"],
+        form: Form::Section { name: "limits", render: config::limits },
+    },
     Page { file: "docs/kitbag.schema.json", command: &["config", "--schema"], form: Form::Whole },
     Page {
         file: "docs/json.md",

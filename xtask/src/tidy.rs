@@ -22,6 +22,7 @@ mod settings_rows;
 mod size;
 mod stages;
 mod type_names;
+mod variables;
 mod waits;
 mod words;
 
@@ -37,6 +38,7 @@ const CHECKS: &[fn(&House) -> Vec<Finding>] = &[
     pins::check,
     type_names::check,
     words::check,
+    variables::check,
     machine::check,
     check_rows::check,
     settings_rows::check,

@@ -31,9 +31,9 @@ pub(crate) enum Command {
     Config(config::Args),
     /// List the tools of every server
     Tools(tools::Args),
-    /// Print what belongs into a model's prompt
+    /// Print the tools as text for a model's prompt
     Prompt(prompt::Args),
-    /// Count the tokens that tools take, shown one way or another
+    /// Count the tokens of tool definitions, by server and by form
     Cost(cost::Args),
     /// Show everything about one tool
     Show(show::Args),
@@ -49,7 +49,7 @@ pub(crate) enum Command {
     Limits,
     /// Explain an error code, or list every kind of error and exit code
     Errors(errors::Args),
-    /// Show the names given to tools, and let some go
+    /// Show the names given to tools, and free some of them
     Names(names::Args),
     /// Show what definitions tools are held to, what changed, and approve it
     Pins(pins::Args),
@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Users,
     /// Show who called what, and verify that record
     Audit(audit::Args),
-    /// Look at and approve what the working folder's files would start
+    /// Show and approve what the working folder's files would start
     Trust(trust::Args),
     /// Check the configuration and say how to fix it
     Doctor(doctor::Args),
@@ -81,10 +81,10 @@ pub(crate) struct Global {
     /// Read this file or folder and nothing else (repeatable)
     #[arg(long, global = true, value_name = "PATH")]
     pub(crate) config: Vec<PathBuf>,
-    /// Take tools from the JSON files of this folder and nothing else
+    /// Read tool lists from the JSON files of this folder, and start no server
     #[arg(long, global = true, value_name = "DIR", conflicts_with_all = ["config", "hosts"])]
     pub(crate) catalog: Option<PathBuf>,
-    /// Use the servers of other programs too: names such as cursor, or all
+    /// Also use the servers of these programs, such as cursor, or of all
     #[arg(long, global = true, value_name = "NAMES", value_delimiter = ',')]
     pub(crate) hosts: Vec<String>,
     /// Act for this user
@@ -93,16 +93,16 @@ pub(crate) struct Global {
     /// Act as this agent of kitbag.toml
     #[arg(long, global = true, value_name = "NAME")]
     pub(crate) agent: Option<String>,
-    /// Have three small tools at hand that need no server: clock, notes and folder
+    /// Add three small tools that need no server: clock, notes and folder
     #[arg(long, global = true)]
     pub(crate) demo: bool,
     /// Print JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Print results only
+    /// Print results and errors only
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
-    /// Print more
+    /// Also print notes and details
     #[arg(long, short, global = true)]
     pub(crate) verbose: bool,
     /// How long to wait for servers, such as 10s

@@ -159,9 +159,11 @@ impl From<SetupError> for Failure {
     fn from(error: SetupError) -> Self {
         let message = error.to_string();
         match error {
-            SetupError::NoSuchFile(_) => Self::new(Exit::Usage, message).hint("mend the path after --config"),
+            SetupError::NoSuchFile(_) => {
+                Self::new(Exit::Usage, message).hint("correct the path after --config")
+            }
             SetupError::NoCatalog { .. } => {
-                Self::new(Exit::Usage, message).hint("mend the path after --catalog")
+                Self::new(Exit::Usage, message).hint("correct the path after --catalog")
             }
             SetupError::UnknownHost { .. } => Self::new(Exit::Usage, message),
             SetupError::UnknownUser { user, folder } => Self::new(Exit::NotFound, message).hint(format!(
@@ -196,7 +198,7 @@ impl From<RegistryError> for Failure {
                 Self::new(Exit::Config, message).hint("put a folder or file of the user's own in its place")
             }
             RegistryError::Edit { .. } => {
-                Self::new(Exit::Config, message).hint("mend the file first; `kitbag doctor` shows where")
+                Self::new(Exit::Config, message).hint("correct the file first; `kitbag doctor` shows where")
             }
             RegistryError::File(_) => Self::new(Exit::Config, message),
         }
@@ -206,8 +208,8 @@ impl From<RegistryError> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
         let exit = error.reason.as_ref().map_or(Exit::Unavailable, |reason| reason.class.kind().into());
-        let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
-        let message = mend.map_or(error.to_string(), |mend| format!("{error}; {mend}"));
+        let fix = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
+        let message = fix.map_or(error.to_string(), |fix| format!("{error}; {fix}"));
         Self::new(exit, message).hint(format!("kitbag logs {}", error.server))
     }
 }

@@ -41,9 +41,9 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
     let why = if !setup.catalog.is_empty() {
         "the catalog has no tool that is seen here"
     } else if kit.status().is_empty() {
-        "no servers are configured; `--demo` has three tools at hand"
+        "no servers are configured; `--demo` adds three small tools"
     } else {
-        "no server in use has a tool that is seen here; `kitbag status` says how they are"
+        "no server in use has a tool that is seen here; `kitbag status` shows their state"
     };
     context.remark(format!("nothing to show: {why}"));
 }
@@ -214,7 +214,7 @@ pub(crate) fn can_ask(context: &Context) -> bool {
     is_interactive() && !context.global.quiet && !context.global.json
 }
 
-/// Asks at the terminal before a call that needs a person's yes; nobody where nobody sits there.
+/// Asks at the terminal before a call that needs approval by a person; nobody where nobody sits there.
 pub(crate) fn approver(context: &Context) -> Option<Arc<dyn Approver>> {
     can_ask(context).then(|| Arc::new(AtTerminal) as Arc<dyn Approver>)
 }

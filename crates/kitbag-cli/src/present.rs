@@ -9,6 +9,8 @@ use kitbag_core::Stage;
 use kitbag_core::present::native::{CompileNote, Quarantined, Slim, Strict, compile_tool};
 use kitbag_core::text::{nearest, visible};
 
+use crate::exit::{Exit, Failure};
+
 /// A way to show tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
@@ -63,6 +65,11 @@ impl Form {
         self.mode == Mode::Gateway && self.provider.is_none()
     }
 
+    /// Whether the vendor counts its tokens by another encoding than ours.
+    pub(crate) fn is_estimated(self) -> bool {
+        matches!(self.provider, Some(Provider::Anthropic | Provider::Gemini | Provider::GeminiOpenApi))
+    }
+
     /// Whoever reads all tools in this way.
     pub(crate) fn present_options(self, kit: &Kitbag, view: &View, way: Way) -> PresentOptions {
         let provider = self.provider.unwrap_or(Provider::OpenAiChat);
@@ -91,12 +98,26 @@ impl fmt::Display for Form {
 /// How definitions are written.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Way {
-    /// Hold the model to the schemas, where the provider can and its budget lasts
+    /// Compile strict definitions, where the provider supports them and up to its limits
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Leave definitions as servers wrote them
+    /// Keep definitions as servers wrote them
     #[arg(long)]
     pub(crate) whole: bool,
+}
+
+impl Way {
+    /// A failure where nothing that is shown would obey these flags.
+    pub(crate) fn check(self, forms: &[Form]) -> Result<(), Failure> {
+        let flags = [("--strict", self.strict), ("--whole", self.whole)];
+        match flags.into_iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) if !forms.iter().any(|form| form.has_definitions()) => {
+                let message = format!("{flag} needs a form with definitions, such as --as native:openai");
+                Err(Failure::new(Exit::Usage, message))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 /// What a text is put into.

@@ -26,5 +26,6 @@ mod tests;
 
 pub use dialect::{ALL as ALL_DIALECTS, Dialect};
 pub use document::{Document, Layout, Loaded, Reading, Toggle, locate, read};
+pub use entry::{EntryKey, entry_keys, kept_keys};
 pub use interpolate::template;
 pub use source::Source;

@@ -1,4 +1,4 @@
-//! One server's trouble, told so that a person can mend it: what, where, and what to write instead.
+//! One server's trouble, told so that a person can fix it: what, where, and what to write instead.
 
 use std::fmt;
 use std::path::Path;

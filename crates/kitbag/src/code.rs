@@ -40,7 +40,7 @@ impl fmt::Display for Trouble {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(words) => write!(f, "panicked: {words}"),
-            Self::Hung(time) => write!(f, "hangs: it has not given way for {}", Seconds(*time)),
+            Self::Hung(time) => write!(f, "hangs: it has not yielded for {}", Seconds(*time)),
             Self::Refused(threads) => {
                 write!(f, "is not run: all {threads} threads for the program's own code are taken")
             }

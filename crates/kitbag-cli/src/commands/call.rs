@@ -40,7 +40,7 @@ Examples:
 
 KEY=VALUE is read as the tool's schema says: n=3 is a number only where it asks for one.
 Where it asks for a list, tags=a,b and tags=a tags=b are two items.
-KEY:=JSON is JSON whatever it says.
+KEY:=JSON is always read as JSON.
 KEY=@FILE takes the text of a file, KEY=@- of standard input; KEY=@@a is the text @a.
 Images, sounds and files are saved where --save says, else kept for a while in the state folder;
 --json alone saves nothing.
@@ -253,14 +253,14 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
             // A server that nobody configured has no log that could be named.
             let logged = error.server.as_ref().filter(|_| !context.ad_hoc);
             let log = logged.map(|server| format!("kitbag logs {server}"));
-            let mend = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
-            let message = mend.map_or(message.clone(), |mend| format!("{message}; {mend}"));
+            let fix = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
+            let message = fix.map_or(message.clone(), |fix| format!("{message}; {fix}"));
             Failure::new(kind.into(), message).hint(log.unwrap_or_else(|| "kitbag status".to_owned()))
         }
     }
 }
 
-/// That a name means nothing here: nobody has it, or whoever may have it is away.
+/// That a name means nothing here: no tool has it, or the server that may have it is away.
 pub(crate) fn absent(view: &View, command: &str, name: &str, near: &[String]) -> Failure {
     let message = nobody(view, name);
     match kitbag::cli::absent(view, name, near.to_vec()).kind {

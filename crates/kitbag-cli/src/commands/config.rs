@@ -3,6 +3,7 @@
 use kitbag::{FaultKind, Setup};
 use kitbag_core::config::layers::EntryState;
 use kitbag_core::config::settings::json_schema;
+use kitbag_core::config::{EntryKey, entry_keys, kept_keys};
 use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
@@ -20,6 +21,9 @@ pub(crate) struct Args {
     /// Print the codes of faults and notes as a Markdown table
     #[arg(long, hide = true)]
     codes: bool,
+    /// Print the keys of a server's entry as JSON
+    #[arg(long, hide = true)]
+    keys: bool,
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
@@ -29,6 +33,10 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     }
     if args.codes {
         context.print(codes());
+        return Ok(Exit::Done);
+    }
+    if args.keys {
+        context.print_json(&keys());
         return Ok(Exit::Done);
     }
     let setup = context.setup()?;
@@ -46,6 +54,13 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 fn codes() -> String {
     let row = |kind: &FaultKind| format!("| `{}` | {} |\n", kind.as_str(), kind.about());
     format!("| code | meaning |\n|---|---|\n{}", FaultKind::ALL.iter().map(row).collect::<String>())
+}
+
+/// What `docs/config.md` says about the entries of servers, which is generated from this.
+fn keys() -> Value {
+    let row =
+        |key: &EntryKey| json!({"key": key.key, "also": key.also, "value": key.value, "what": key.what});
+    json!({"entry": entry_keys().iter().map(row).collect::<Vec<_>>(), "kept": kept_keys()})
 }
 
 fn as_json(setup: &Setup) -> Value {

@@ -22,20 +22,25 @@ Examples:
   kitbag cost --as native:openai --whole   as servers wrote their definitions
   kitbag cost --strict --lint              what is not strict, and why
 
-Counted by o200k, the encoding of OpenAI's models: for others it is an estimate.";
+Tokens are counted with o200k, the encoding of OpenAI's models. Columns marked with ~ (Anthropic,
+Gemini) are estimates: these vendors use encodings of their own.";
+
+/// What marks a column whose numbers are estimates.
+const ESTIMATE: &str = "~";
+const LEGEND: &str = "tokens counted with o200k (OpenAI); columns marked ~ are estimates for other vendors";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only of these servers
+    /// Only these servers
     servers: Vec<String>,
-    /// Shown in this way (repeatable); in the usual ways otherwise
+    /// Count this form (repeatable); without it, the usual ones
     #[arg(long = "as", value_name = "FORM", value_parser = Form::parse)]
     form: Vec<Form>,
-    /// Every tool by itself
+    /// One row per tool
     #[arg(long)]
     tools: bool,
-    /// Also print what definitions leave out or say otherwise, and with --strict why a tool is not strict
+    /// Also print what definitions leave out or change, and with --strict why a tool is not strict
     #[arg(long)]
     lint: bool,
     #[command(flatten)]
@@ -54,6 +59,9 @@ struct Row {
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    if !args.form.is_empty() {
+        args.way.check(&args.form)?;
+    }
     let setup = context.setup()?;
     live::say_if_off(context, &setup);
     let only = args.servers.iter().map(|text| server_name(text)).collect::<Result<Vec<_>, _>>()?;
@@ -119,8 +127,10 @@ fn print(
     if let Some(all) = rows.last().filter(|_| args.lint) {
         context.print(linted(all, &forms));
     }
-    if is_shown() && !context.global.quiet {
-        context.print(format!("\n{}\n", styled(DIM, "tokens by o200k; an estimate for other vendors")));
+    match is_shown() && !context.global.quiet {
+        true => context.print(format!("\n{}\n", styled(DIM, LEGEND))),
+        // A table that is read by a program keeps its rows; the marks stand in it either way.
+        false => context.remark(LEGEND),
     }
     Ok(())
 }
@@ -173,7 +183,7 @@ fn as_json(rows: &[Row], forms: &[Form], lint: bool) -> Value {
         forms.iter().zip(&row.tokens).zip(&row.notes).map(move |((form, tokens), notes)| {
             let server = row.server.as_ref().map(ServerName::as_str);
             let mut cell = json!({"server": server, "presentation": form.to_string(),
-                "tools": row.tools, "tokens": tokens});
+                "tools": row.tools, "tokens": tokens, "encoding": "o200k", "estimate": form.is_estimated()});
             if let Some(tool) = &row.tool {
                 cell["tool"] = tool.as_str().into();
             }
@@ -190,7 +200,8 @@ fn as_table(rows: &[Row], forms: &[Form], by_tool: bool) -> String {
     let mut table = table();
     let title = |form: &Form| {
         let name = form.to_string();
-        name.strip_prefix("native:").unwrap_or(&name).to_uppercase()
+        let mark = if form.is_estimated() { ESTIMATE } else { "" };
+        format!("{}{mark}", name.strip_prefix("native:").unwrap_or(&name).to_uppercase())
     };
     let second = if by_tool { "TOOL" } else { "TOOLS" };
     table.set_header(["SERVER".to_owned(), second.to_owned()].into_iter().chain(forms.iter().map(title)));

@@ -139,7 +139,7 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedTarget) -> Vec<Fau
     let mut faults = Vec::new();
     if !base.is_dir() {
         let fault = Fault::error(FaultKind::MissingProgram, "the folder to run in does not exist");
-        faults.push(fault.hint("mend \"cwd\"").of(&spec.name).at(at("cwd")));
+        faults.push(fault.hint("correct \"cwd\"").of(&spec.name).at(at("cwd")));
     } else if setup.env().program(command, &base).is_none() {
         let shown = match &spec.link {
             ServerTarget::Stdio(program) => {

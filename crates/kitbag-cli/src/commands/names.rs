@@ -17,7 +17,7 @@ Examples:
   kitbag names free --removed        names of servers that are no longer configured
 
 A name is kept for its tool for ever, with the configuration (names.json), so that prompts and
-scripts stay valid. Freed names are given anew at the next start. A server for which as many names
+scripts stay valid. New names are given at the next start in place of freed ones. A server for which as many names
 are kept as the limit `names` says gets names with a hash for new tools.";
 
 #[derive(Debug, clap::Args)]
@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Let names go
+    /// Free names
     Free(Free),
 }
 
@@ -107,7 +107,7 @@ fn free(context: &mut Context, setup: &Setup, files: &NamesFiles, args: &Free) -
     for name in &freed {
         context.print(format!("{}\n", visible(name)));
     }
-    context.remark(format!("{} freed; given anew at the next start", plural(freed.len(), "name")));
+    context.remark(format!("{} freed; new names are given at the next start", plural(freed.len(), "name")));
     Ok(Exit::Done)
 }
 

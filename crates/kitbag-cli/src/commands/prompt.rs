@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use kitbag::connect::StartServers;
-use kitbag::{Kitbag, Mode, OpenOptions, Provider, View};
+use kitbag::{Kitbag, Mode, OpenOptions, PresentOptions, Provider, View};
 use kitbag_core::present::markdown::{Examples, Grouping, system_form, user_form};
 use kitbag_core::text::visible;
 use serde_json::json;
@@ -23,16 +23,16 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// How: markdown, signatures or text; as kitbag.toml says otherwise
+    /// The form: markdown, signatures or text; otherwise as kitbag.toml says
     #[arg(long = "as", value_name = "FORM", value_parser = Form::parse_text)]
     form: Option<Form>,
-    /// What it is put into
+    /// Wrap the text for a system prompt or for the end of a user's prompt
     #[arg(long = "form", value_enum, value_name = "PLACE")]
     wrapper: Option<Wrapper>,
-    /// What tools stand under
+    /// Headings to group tools by (markdown only)
     #[arg(long, value_enum, value_name = "HEADING")]
     group: Option<Group>,
-    /// Show an example of every tool, made from its schema where none is written down
+    /// Add an example of every tool, generated from its schema where none is configured (markdown only)
     #[arg(long)]
     examples: bool,
 }
@@ -69,6 +69,16 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     })
 }
 
+/// Headings and examples belong to Markdown: where another text is printed, nothing would obey them.
+fn check_layout(args: &Args, audience: &PresentOptions) -> Result<(), Failure> {
+    let flags = [("--group", args.group.is_some()), ("--examples", args.examples)];
+    let Some((flag, _)) = flags.into_iter().find(|(_, is_given)| *is_given) else { return Ok(()) };
+    let mut modes = audience.servers.values().chain([&audience.mode]);
+    let Some(other) = modes.find(|mode| **mode != Mode::Markdown) else { return Ok(()) };
+    let message = format!("{flag} needs markdown, and tools would be printed as {}", other.as_str());
+    Err(Failure::new(Exit::Usage, message).hint(format!("kitbag prompt --as markdown {flag}")))
+}
+
 fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> Result<(), Failure> {
     let mut audience = match args.form {
         Some(form) => form.present_options(kit, view, Way::default()),
@@ -79,6 +89,7 @@ fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> 
         audience.mode = Mode::Markdown;
     }
     audience.servers.retain(|_, mode| Form::is_text(*mode));
+    check_layout(args, &audience)?;
     if let Some(group) = args.group {
         audience.markdown.grouping = match group {
             Group::Server => Grouping::Server,

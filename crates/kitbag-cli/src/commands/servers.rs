@@ -30,7 +30,8 @@ pub(crate) struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// List every server, where it stands and what is wrong with it
+    /// List every server with its state, its file and its faults
+    #[command(after_help = list::STATES)]
     List,
     /// Show one server in full, secrets masked
     Show(show::Args),
@@ -44,11 +45,11 @@ enum Command {
     Rename(rename::Args),
     /// Switch a server on
     Enable(switch::Args),
-    /// Switch a server off, wherever it stands
+    /// Switch a server off, wherever it is defined
     Disable(switch::Args),
-    /// Start servers and wait for them, so that what must be downloaded is there
+    /// Start servers and wait for them, so that first downloads are done
     Warm(warm::Args),
-    /// Take over servers found in other programs' files
+    /// Copy servers found in other programs' files into Kitbag's own
     Import(import::Args),
     /// Write configuration for another program
     Export(export::Args),

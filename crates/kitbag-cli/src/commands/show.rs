@@ -162,7 +162,7 @@ fn hints(hints: ToolAnnotations) -> Vec<&'static str> {
     [
         word(hints.read_only, "changes nothing", "changes things"),
         word(hints.destructive, "may destroy", "destroys nothing"),
-        word(hints.idempotent, "twice is as good as once", "twice is not once"),
+        word(hints.idempotent, "idempotent", "not idempotent"),
         word(hints.open_world, "reaches beyond this machine", "stays on this machine"),
     ]
     .into_iter()
@@ -172,8 +172,8 @@ fn hints(hints: ToolAnnotations) -> Vec<&'static str> {
 
 fn marks(shown: &ViewTool) -> Vec<&'static str> {
     let marks = shown.tool.marks;
-    let repeatable = marks.repeatable.then_some("may be called twice");
-    let approve = shown.access.asks().map(|_| "needs a person's approval");
+    let repeatable = marks.repeatable.then_some("may be retried");
+    let approve = shown.access.asks().map(|_| "needs approval by a person");
     repeatable.into_iter().chain(approve).collect()
 }
 

@@ -17,9 +17,9 @@ use crate::{json, live, starting};
 
 const EXAMPLES: &str = "\
 Examples:
-  kitbag status                every server; of what is worth knowing, the first
-  kitbag status github         one server, with all that is worth knowing of its tools
-  kitbag status --watch        print again whenever something changes";
+  kitbag status                every server, with the most important note of each
+  kitbag status github         one server, with all notes about its tools
+  kitbag status --watch        print again on every change";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

@@ -38,12 +38,12 @@ signatures, text";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only of these servers
+    /// Only these servers
     servers: Vec<String>,
-    /// Only those under this heading
+    /// Only this category
     #[arg(long, value_name = "NAME", conflicts_with = "form")]
     category: Option<String>,
-    /// As a model reads them: native:openai, gateway, markdown, …
+    /// Print them in a form for a model: native:openai, gateway, markdown, …
     #[arg(long = "as", value_name = "FORM", value_parser = Form::parse)]
     form: Option<Form>,
     #[command(flatten)]
@@ -53,6 +53,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
+    args.way.check(args.form.as_slice())?;
     let setup = link_args::setup(context, &args.link)?;
     live::say_if_off(context, &setup);
     let only = wanted(context, &setup, args)?;
@@ -114,7 +115,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-/// What is shown, and whether the servers had time to say how they are.
+/// What is shown, and whether the servers had time to become ready.
 struct ShownView<'a> {
     view: &'a Arc<View>,
     when: When,
@@ -178,7 +179,7 @@ fn say_changes(context: &mut Context, early: &View, now: &View) -> usize {
         let more = if 0 < rest { format!(" and {rest} more") } else { String::new() };
         let named = changed[..changed.len() - rest].join(", ");
         let command = context.to_type(&format!("kitbag tools {server}"));
-        context.remark(format!("{server} has another list by now: {named}{more}; `{command}` shows it"));
+        context.remark(format!("the tool list of {server} has changed: {named}{more}; `{command}` shows it"));
     }
     now.tools().iter().filter(|row| is_theirs(row)).count()
 }

@@ -22,7 +22,7 @@ const SETTINGS: &str = "kitbag.toml";
 pub(crate) struct Args {
     /// The servers to approve; kitbag.toml for the folder's settings
     names: Vec<String>,
-    /// Only what stands in this file
+    /// Only what is in this file
     #[arg(long, value_name = "FILE", requires = "names")]
     from: Option<PathBuf>,
     /// Approve everything that is held; with --revoke, take back every approval given in this project

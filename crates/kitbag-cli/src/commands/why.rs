@@ -24,7 +24,7 @@ Examples:
   kitbag why mcp_github_delete_repo
   kitbag why github/delete_repo --agent coder
 
-Exit codes: 0 it can be called · 4 its server is not there · 12 its server asks for credentials · 5 nobody has it · 6 something stops it";
+Exit codes: 0 it can be called · 4 its server is unavailable · 12 its server asks for credentials · 5 no such tool · 6 something stops it";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -111,7 +111,7 @@ fn unused(setup: &Setup) -> Vec<Unused> {
     let rows = setup.merged.servers.iter().filter(|row| row.state == EntryState::Found);
     let unused = |name: &String| Unused {
         name: name.clone(),
-        why: "stands in another program's file and is not used",
+        why: "is defined in another program's file and is not used",
         hint: format!("kitbag servers import {name}"),
     };
     rows.map(|row| unused(&row.name)).collect()

@@ -4,6 +4,7 @@
 mod house;
 mod pty;
 
+mod docs;
 mod edits;
 mod elysia;
 mod exits;

@@ -116,7 +116,7 @@ pub(super) fn schema_changed(before: &Tool, now: &Tool) -> Option<Fault> {
         (false, true) => "output schema",
         (false, false) => return None,
     };
-    let said = format!("has another {what} than when it was listed before");
+    let said = format!("has a different {what} than when it was listed before");
     Some(warning(of_tool(FaultKind::SchemaChanged, &now.server, &now.name, &said)))
 }
 

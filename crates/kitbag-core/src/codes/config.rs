@@ -13,7 +13,7 @@ pub(super) const PAGES: &[CodePage] = &[
         "encoding",
         "The file was saved in another encoding, such as UTF-16 or Latin-1.",
         "Save the file as UTF-8.",
-        "error[encoding]: not a text in UTF-8",
+        "error[encoding]: not valid UTF-8",
     ),
     page(
         "syntax",
@@ -30,13 +30,13 @@ pub(super) const PAGES: &[CodePage] = &[
     ),
     page(
         "wrong_wrapper",
-        "The servers stand under the key of another program, such as \"servers\" instead of \"mcpServers\".",
+        "The servers are under the key of another program, such as \"servers\" instead of \"mcpServers\".",
         "Rename the key as the message says.",
         "warning[wrong_wrapper]: unknown key for servers: \"mcpServer\"",
     ),
     page(
         "no_servers",
-        "The file has no servers, or they stand where nothing looks for them.",
+        "The file has no servers, or they are under a key that is not read.",
         "Write {\"mcpServers\": {\"time\": {\"command\": \"uvx\", \"args\": [\"mcp-server-time\"]}}}, or let \
          `kitbag servers add` write it.",
         "warning[no_servers]: no servers found in this file",
@@ -75,7 +75,7 @@ pub(super) const PAGES: &[CodePage] = &[
         "duplicate",
         "Two entries of one file have the same name; only one of them can be used.",
         "Give one of them another name: `kitbag servers rename <old> <new>`.",
-        "warning[duplicate]: \"time\" stands twice in this file",
+        "warning[duplicate]: \"time\" is given twice in this file",
     ),
     page(
         "bad_name",
@@ -93,7 +93,7 @@ pub(super) const PAGES: &[CodePage] = &[
         "unsupported",
         "The entry uses a transport or a launcher that works in another program only.",
         "Use the server's http address, or start its program with \"command\".",
-        "error[unsupported]: chat: WebSocket addresses are not spoken here",
+        "error[unsupported]: chat: WebSocket addresses are not supported",
     ),
     page(
         "missing_variable",
@@ -109,7 +109,7 @@ pub(super) const PAGES: &[CodePage] = &[
     ),
     page(
         "not_expanded",
-        "The value holds a reference in a form that this kind of file does not know, so it is used as it stands.",
+        "The value holds a reference in a form that this kind of file does not know, so it is used as it is written.",
         "Write the reference as the message says, or escape it if the text itself is meant.",
         "warning[not_expanded]: github: \"GITHUB_TOKEN\" holds $TOKEN",
     ),

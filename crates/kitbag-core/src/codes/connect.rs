@@ -55,7 +55,7 @@ pub(super) const PAGES: &[CodePage] = &[
     page(
         "invalid_url",
         "The address, with its variables filled in, is not one that can be connected to.",
-        "Correct the url, or the variables in it: `kitbag servers show <name>` shows where each value stands.",
+        "Correct the url, or the variables in it: `kitbag servers show <name>` shows where each value comes from.",
         "error[unavailable]: api (unavailable): invalid url: no host",
     ),
     page(
@@ -78,7 +78,7 @@ pub(super) const PAGES: &[CodePage] = &[
     ),
     page(
         "not_mcp",
-        "Something answers that is no MCP server: a website, a login page, or a program that prints other things on stdout.",
+        "Something answers that is not an MCP server: a website, a login page, or a program that prints other things on stdout.",
         "Correct the url or the command; many servers need an argument such as `stdio` or `mcp`.",
         "error[unavailable]: web (unavailable): not MCP: it answers with text/html at https://example.com",
     ),
@@ -90,7 +90,7 @@ pub(super) const PAGES: &[CodePage] = &[
     ),
     page(
         "cut_short",
-        "The list of tools has more pages, bytes or tools than the limits allow, or its pages go in circles.",
+        "The list of tools has more pages, bytes or tools than the limits allow, or its pages repeat.",
         "Raise pages, list or tools under [limits] in kitbag.toml.",
         "warning[list_cut]: x: tool list cut short: more than 100 pages",
     ),

@@ -11,7 +11,7 @@ pub(super) const PAGES: &[CodePage] = &[
     ),
     page(
         "list_cut",
-        "The list of tools has more pages, bytes or tools than the limits allow, or its pages go in circles.",
+        "The list of tools has more pages, bytes or tools than the limits allow, or its pages repeat.",
         "Raise pages, list or tools under [limits] in kitbag.toml, or leave tools out with \"include\".",
         "warning[list_cut]: x: the list was not read to its end: more than 100 pages",
     ),
@@ -49,7 +49,7 @@ pub(super) const PAGES: &[CodePage] = &[
         "schema_changed",
         "The server was updated, or changed its mind: a tool has other arguments or results than before.",
         "Look at it with `kitbag show <tool>`, and pin the version of the server if the change is not wanted.",
-        "warning[schema_changed]: x: the tool \"count\" has another output schema than when it was listed before",
+        "warning[schema_changed]: x: the tool \"count\" has a different output schema than when it was listed before",
     ),
     page(
         "definition_changed",

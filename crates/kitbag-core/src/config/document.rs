@@ -255,7 +255,7 @@ impl Reader<'_> {
         let mut seen = BTreeSet::new();
         for pair in pairs {
             if !seen.insert(&pair.key) {
-                let message = format!("{:?} stands here a second time; only this one counts", pair.key);
+                let message = format!("{:?} is defined twice in this file; only this one is used", pair.key);
                 self.complain(
                     Fault::warning(FaultKind::Duplicate, message).hint("give one of them another name"),
                     pair.at,

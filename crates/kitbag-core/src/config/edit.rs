@@ -37,7 +37,7 @@ pub enum EditError {
     #[error("the whole file is one server, and there is no room for {0}")]
     NoRoom(String),
     /// The servers stand where the program whose file it is does not look.
-    #[error("{program} does not read servers under {found}, and there they stand in this file")]
+    #[error("{program} does not read servers under {found}, where this file has them")]
     Elsewhere {
         /// The program.
         program: &'static str,
@@ -45,16 +45,16 @@ pub enum EditError {
         found: String,
     },
     /// There is no such entry.
-    #[error("{0} does not stand in this file")]
+    #[error("{0} is not in this file")]
     Absent(String),
     /// There is such an entry already.
-    #[error("{0} stands in this file already")]
+    #[error("{0} is already in this file")]
     Taken(String),
     /// There are several entries of the name.
-    #[error("{0} stands in this file more than once")]
+    #[error("{0} is in this file more than once")]
     Twice(String),
     /// The entry is no server that could be switched.
-    #[error("{0} cannot be used as it stands, and a switch would not change that")]
+    #[error("the entry of {0} cannot be used, and switching it would not change that")]
     Unusable(String),
     /// The change would reach further than its entry.
     #[error("the change would not leave {0} as it is")]

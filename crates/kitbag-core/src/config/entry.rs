@@ -11,11 +11,13 @@ use crate::names::ServerName;
 use crate::text::nearest;
 
 mod auth;
+mod described;
 mod keys;
 mod link;
 mod values;
 mod waits;
 
+pub use described::{EntryKey, entry_keys, kept_keys};
 use keys::Field;
 
 /// What an entry is.

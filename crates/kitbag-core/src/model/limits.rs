@@ -29,7 +29,7 @@ macro_rules! limits {
     (@type Items) => { usize };
     (@type Time) => { Duration };
     ($($name:ident: $kind:ident = $default:expr, $what:literal;)*) => {
-        /// The bounds and clocks. Each has a default that suits a person's machine and a row in `[limits]`.
+        /// All limits and timeouts. Each has a default that suits a person's machine and a row in `[limits]`.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub struct Limits { $(#[doc = $what] pub $name: limits!(@type $kind)),* }
@@ -101,7 +101,7 @@ limits! {
     wait_idle: Time = seconds(300), "silence during a call; progress starts it anew";
     wait_total: Time = seconds(600), "a whole call, progress or not";
     wait_end: Time = seconds(5), "until a server and all its processes are gone";
-    wait_code: Time = seconds(10), "how long a hook, tool, approver, permit or responder of the program may compute without giving way";
+    wait_code: Time = seconds(10), "how long a hook, tool, approver, permit or responder of the program may compute without yielding";
     wait_signal: Time = seconds(3), "until the kitbag process ends after SIGINT or SIGTERM, whatever hangs in it";
     drain: Time = seconds(5), "how long calls in flight may go on once their server is replaced or Kitbag is closed";
     probe: Time = seconds(20), "until a server that shows no life is taken for one of the older protocol";

@@ -16,7 +16,7 @@ pub struct ServerRules {
     pub category: Option<String>,
     /// Put before its tools' descriptions.
     pub tag: Option<String>,
-    /// Globs: tools that may be called twice.
+    /// Globs: tools that may be retried.
     pub idempotent: Vec<String>,
     /// Globs: tools that change nothing.
     pub read_only: Vec<String>,

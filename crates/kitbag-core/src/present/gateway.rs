@@ -27,6 +27,9 @@ pub use tools::find;
 pub use outcome::{ErrorFlag, GatewayOutcome, outcome};
 pub(super) use tools::loosely;
 
+/// What is said of a server's tools where they are not named.
+const UNNAMED: &str = " - provides access to multiple tools";
+
 /// A server that gets a gateway.
 #[derive(Clone, Copy, Debug)]
 pub struct GatewayServer<'a> {
@@ -49,15 +52,28 @@ pub struct GatewayDefinition {
     pub description: String,
     /// What its arguments must be.
     pub input: Value,
+    /// The names of its tools, as many as have room; empty while they are not known.
+    pub tools: String,
     /// Why the server cannot be reached now, if that is so. No part of the definition a model reads: that
     /// stays the same while a server comes and goes.
     pub unavailable: Option<Unreachable>,
 }
 
 impl GatewayDefinition {
-    /// The definition as MCP writes tools.
+    /// The definition as MCP writes tools, always the same for a server.
     pub fn to_value(&self) -> Value {
         json!({"name": self.name.as_str(), "description": self.description, "inputSchema": self.input})
+    }
+
+    /// The definition for a model: it names the server's tools, so that a model sees what the server is for before it
+    /// lists them, and says which actions there are in the schema.
+    pub fn to_model_value(&self) -> Value {
+        let about = match (self.tools.as_str(), self.description.strip_suffix(UNNAMED)) {
+            ("", _) => self.description.clone(),
+            (tools, Some(server)) => format!("{server}: {tools}"),
+            (tools, None) => format!("{} Tools: {tools}", self.description),
+        };
+        json!({"name": self.name.as_str(), "description": about, "inputSchema": model_input()})
     }
 }
 
@@ -72,7 +88,8 @@ pub fn definitions(view: &View, servers: &[GatewayServer<'_>]) -> Vec<GatewayDef
         }
         let unavailable = view.snapshot().away(server.name).cloned();
         let (description, server) = (describe(server), server.name.clone());
-        Some(GatewayDefinition { name, server, description, input: input(), unavailable })
+        let tools = tools::some_names(view, server.as_str());
+        Some(GatewayDefinition { name, server, description, input: input(), tools, unavailable })
     };
     servers.iter().filter_map(define).collect()
 }
@@ -84,11 +101,7 @@ fn describe(server: &GatewayServer<'_>) -> String {
             // Which of the two it will be is not known before the first connection, and the text must not change.
             let transport =
                 if server.transport == Transport::Auto { Transport::Http } else { server.transport };
-            format!(
-                "MCP server '{}' ({}) - provides access to multiple tools",
-                server.name,
-                transport.as_str()
-            )
+            format!("MCP server '{}' ({}){UNNAMED}", server.name, transport.as_str())
         }
     }
 }
@@ -112,6 +125,23 @@ fn input() -> Value {
                 "description": "Inputs for the tool (required when action='execute')",
                 "default": {},
             },
+        },
+    })
+}
+
+/// The same for a model. Every server pays for these words, so they are few.
+fn model_input() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "action": {
+                "type": "string",
+                "enum": ["list", "execute"],
+                "description": "'list' shows tools and their inputs, 'execute' runs one",
+                "default": "list",
+            },
+            "tool_name": {"type": "string", "description": "Tool to execute"},
+            "tool_inputs": {"type": "object", "description": "Its inputs"},
         },
     })
 }

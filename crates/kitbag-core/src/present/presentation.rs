@@ -259,7 +259,7 @@ fn is_used(audience: &PresentOptions) -> bool {
 /// Gateways as tools that can be compiled like any other.
 fn as_tools(gateways: &[GatewayDefinition], audience: &PresentOptions) -> Vec<(ShownName, Tool)> {
     let tool = |gateway: &GatewayDefinition| {
-        let parsed = Tool::parse(&gateway.server, gateway.to_value(), &audience.native.limits);
+        let parsed = Tool::parse(&gateway.server, gateway.to_model_value(), &audience.native.limits);
         Some((gateway.name.clone(), parsed.ok()?))
     };
     gateways.iter().filter_map(tool).collect()

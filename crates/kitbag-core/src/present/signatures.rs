@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::shape::{View, ViewTool};
 
+pub(crate) mod bounds;
 pub(crate) mod inline;
 pub(crate) mod kind;
 pub(crate) mod params;
@@ -18,7 +19,7 @@ use params::{Param, params, spread};
 use set::ParameterSet;
 
 /// The longest sentence about a tool.
-const SENTENCE: usize = 120;
+const SENTENCE: usize = 96;
 /// The longest default that is told.
 const DEFAULT: usize = 16;
 
@@ -55,9 +56,9 @@ pub fn signature(shown: &ViewTool) -> String {
 fn returns(output: &Value) -> Option<String> {
     let listed = params(output, output);
     let text = match listed.as_slice() {
-        [only] if only.name == "result" => kind(output, only.schema, Detail::TIGHT),
-        [only] if kind(output, only.schema, Detail::TIGHT) == "string" => return None,
-        _ => kind(output, output, Detail::TIGHT),
+        [only] if only.name == "result" => kind(output, only.schema, Detail::RESULT),
+        [only] if kind(output, only.schema, Detail::RESULT) == "string" => return None,
+        _ => kind(output, output, Detail::RESULT),
     };
     (!matches!(text.as_str(), "string" | "any" | "object")).then_some(text)
 }

@@ -115,7 +115,7 @@ impl Copier<'_, '_> {
                 let target = target.ok_or_else(|| SchemaError::missing(reference))?;
                 return Ok(Some(Kept { value: target.into(), reference: true }));
             }
-            (Holds::Reference, _) => return Err(SchemaError::invalid(at, "is not a text")),
+            (Holds::Reference, _) => return Err(SchemaError::invalid(at, "is not a string")),
             (Holds::Assertion, _) => return Ok(self.assertion(keyword, value, at)),
         };
         Ok(value.map(Kept::plain))
@@ -146,9 +146,9 @@ impl Copier<'_, '_> {
     fn assertion(&mut self, keyword: &str, value: &Value, at: &str) -> Option<Kept> {
         let odd = match (keyword, value) {
             ("pattern", Value::String(pattern)) => self.survey.patterns.known(pattern).err(),
-            ("type", Value::String(kind)) if !is_type(kind) => Some("is no type of JSON"),
+            ("type", Value::String(kind)) if !is_type(kind) => Some("is not a JSON type"),
             ("type", Value::Array(kinds)) if !kinds.iter().all(|kind| kind.as_str().is_some_and(is_type)) => {
-                Some("is no list of types of JSON")
+                Some("is not a list of JSON types")
             }
             ("type" | "enum", Value::Array(list)) if list.is_empty() => Some("is an empty list"),
             // Draft 3 and hand-written schemas put it on the property itself.

@@ -36,13 +36,13 @@ pub enum ExactJson<'a> {
     Object(Vec<(String, Self)>),
 }
 
-/// Reads a JSON text; a key that stands twice in one object is an error that names it.
+/// Reads a JSON text; a key that is given twice in one object is an error that names it.
 pub fn parse_unique(text: &str) -> serde_json::Result<Value> {
     ExactJson::parse(text).map(Value::from)
 }
 
 impl<'a> ExactJson<'a> {
-    /// Reads a JSON text; a key that stands twice in one object is an error that names it.
+    /// Reads a JSON text; a key that is given twice in one object is an error that names it.
     pub fn parse(text: &'a str) -> serde_json::Result<Self> {
         read(text, text).or_else(|error| match within_range(text) {
             Some(copy) => read(&copy, text),
@@ -276,7 +276,7 @@ impl<'de, 'a> Visitor<'de> for Reader<'_, 'a> {
         keys.sort_unstable();
         if let Some(pair) = keys.windows(2).find(|pair| pair[0] == pair[1]) {
             let shown = cut(visible(pair[0]), SHOWN);
-            return Err(A::Error::custom(format_args!("the key \"{shown}\" stands twice in one object")));
+            return Err(A::Error::custom(format_args!("the key \"{shown}\" is given twice in one object")));
         }
         Ok(ExactJson::Object(all))
     }

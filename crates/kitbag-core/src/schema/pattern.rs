@@ -65,7 +65,7 @@ impl<'a> Patterns<'a> {
                 return Ok(());
             }
         }
-        Err("is no pattern that can be asked in linear time and bounded memory")
+        Err("is a pattern that cannot be checked in linear time and bounded memory")
     }
 }
 

@@ -83,7 +83,7 @@ fn small_faults_cost_no_tool() {
         json!({ "properties": { "a": { "required": true } } }),
         "/properties/a/required is not a list of names, it is not checked",
     );
-    check(json!({ "type": "any" }), "/type is no type of JSON, it is not checked");
+    check(json!({ "type": "any" }), "/type is not a JSON type, it is not checked");
     check(json!({ "properties": [] }), "/properties is an empty list, it is not checked");
     check(json!({ "type": "array", "items": null }), "/items is null, it is not checked");
     check(json!({ "enum": [] }), "/enum is an empty list, it is not checked");

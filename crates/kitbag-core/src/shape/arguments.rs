@@ -69,7 +69,7 @@ fn known(schema: &Value, own: &str) -> Result<(), String> {
 
 /// Changes a schema; the way back.
 fn edit(schema: &mut Value, own: &str, change: &ArgumentChange) -> Result<Option<Undo>, String> {
-    let schema = schema.as_object_mut().ok_or("its input schema is no object")?;
+    let schema = schema.as_object_mut().ok_or("its input schema is not an object")?;
     let own_name = own.to_owned();
     Ok(match change {
         ArgumentChange::Describe(text) => {

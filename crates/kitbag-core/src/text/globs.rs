@@ -8,7 +8,7 @@ pub struct Globs(GlobSet);
 
 /// A pattern that cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{pattern:?} is no pattern: {why}")]
+#[error("{pattern:?} is not a valid pattern: {why}")]
 pub struct BadGlob {
     /// As written.
     pub pattern: String,

@@ -197,7 +197,7 @@ pub(crate) async fn put(asked: &Asked, question: Question) -> Result<Box<RawValu
     }
     // Others' code: one that panics has no answer, and the call goes on.
     let answer = AssertUnwindSafe(async { asked.responder.answer(question).await }).catch_unwind().await;
-    match answer.unwrap_or_else(|_| Err("whoever answers panicked".to_owned())) {
+    match answer.unwrap_or_else(|_| Err("the responder panicked".to_owned())) {
         Err(_) if ask == QuestionKind::Elicitation => {
             RawValue::from_string(r#"{"action":"decline"}"#.to_owned()).map_err(|error| error.to_string())
         }
@@ -249,7 +249,7 @@ pub(crate) async fn answer_all(result: &RawValue, asked: &Asked) -> Result<Respo
     let mut responses = Vec::new();
     for (key, request) in &required.input_requests {
         let Some(ask) = QuestionKind::of(&request.method) else {
-            return Err(format!("asks for {}, which nobody here can give", request.method));
+            return Err(format!("asks for {}, which is not available here", request.method));
         };
         let params = request.params.unwrap_or(RawValue::NULL).to_owned();
         let (server, user) = (asked.server.clone(), asked.user.clone());

@@ -199,7 +199,7 @@ fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits:
         return Next::Stop(ListCut::by("cursor", format!("a cursor of {} bytes", text.len())));
     }
     if !seen.insert(text.clone()) {
-        return Next::Stop(ListCut::because("the pages go in circles"));
+        return Next::Stop(ListCut::because("the pages repeat"));
     }
     Next::Page(text)
 }

@@ -46,7 +46,7 @@ classes! {
     SpawnFailed = "spawn_failed", "cannot be started", "The system did not start the program.";
     Exited = "exited", "exited", "The program ended.";
     Closed = "closed", "connection", "The connection was closed, or broke off.";
-    ConnectionRefused = "connection_refused", "connection", "Nobody listens at the address.";
+    ConnectionRefused = "connection_refused", "connection", "Nothing listens at the address.";
     Dns = "dns", "connection", "The name of the host cannot be looked up.";
     Unreachable = "unreachable", "connection", "No connection can be made for another reason.";
     Certificate = "certificate", "certificate", "The server's certificate is not trusted.";

@@ -55,7 +55,7 @@ fn read(file: &Path, limits: &Limits, faults: &mut Vec<Fault>) -> Result<Option<
     };
     // Two names that are no text could become one.
     let Some(stem) = file.file_stem().and_then(|stem| stem.to_str()) else {
-        return Err(wrong(FaultKind::BadName, "its name is no text in UTF-8".to_owned(), "rename the file"));
+        return Err(wrong(FaultKind::BadName, "its name is not valid UTF-8".to_owned(), "rename the file"));
     };
     let server = ServerName::parse(stem)
         .map_err(|invalid| wrong(FaultKind::BadName, invalid.to_string(), "rename the file"))?;
@@ -105,7 +105,7 @@ fn definitions(text: &str) -> Result<Vec<&RawValue>, String> {
     }
     match (serde_json::from_str::<ListAnswer<'_>>(text), serde_json::from_str::<&RawValue>(text)) {
         (Ok(answer), _) => Ok(answer.tools),
-        (Err(_), Ok(_)) => Err("is no list of definitions of tools".to_owned()),
-        (Err(_), Err(error)) => Err(format!("is not valid JSON: {error}")),
+        (Err(_), Ok(_)) => Err("not a list of tool definitions".to_owned()),
+        (Err(_), Err(error)) => Err(format!("not valid JSON: {error}")),
     }
 }

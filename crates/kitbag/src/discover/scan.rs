@@ -43,7 +43,7 @@ pub(crate) fn text_within(file: &Path, most: usize) -> Result<Option<String>, Bo
         return Err(Box::new(fault.at(SourceLocation::file(file))));
     }
     decode(bytes).map(Some).ok_or_else(|| {
-        let fault = Fault::error(FaultKind::Encoding, "not a text in UTF-8");
+        let fault = Fault::error(FaultKind::Encoding, "not valid UTF-8");
         Box::new(fault.hint("save the file as UTF-8").at(SourceLocation::file(file)))
     })
 }

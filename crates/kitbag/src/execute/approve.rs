@@ -1,4 +1,4 @@
-//! Calls that need a person's yes. Where nobody can be asked, the answer is no.
+//! Calls that need approval by a person. Where nobody can be asked, the answer is no.
 
 use futures_util::future::BoxFuture;
 use kitbag_core::{ServerName, UserId};

@@ -70,7 +70,7 @@ pub(crate) fn prepare<'a>(
         given = Value::from(exact.clone());
     }
     let Value::Object(mut arguments) = given else {
-        return Err(CallError::new(ErrorKind::InvalidArguments, "the arguments are no object"));
+        return Err(CallError::new(ErrorKind::InvalidArguments, "the arguments are not a JSON object"));
     };
     if !tool.undo.is_empty() || shown.has_other_input() {
         arguments = own_words(shown, arguments, limits)?;

@@ -237,7 +237,7 @@ pub(crate) fn convert(raw: &RawValue, limits: &Limits) -> Result<Converted, Call
         None | Some(Value::Null) => loose(&fields, &mut notes),
         Some(Value::Array(items)) => items.into_iter().filter_map(|item| block(item, &mut notes)).collect(),
         Some(single) => {
-            notes.push("its content is no list".to_owned());
+            notes.push("its content is not a list".to_owned());
             block(single, &mut notes).into_iter().collect()
         }
     };

@@ -10,7 +10,7 @@ use crate::code::{Threads, Trouble};
 use crate::connect::{Answer, Question, QuestionKind, Responder};
 
 /// Whose trouble it is, in messages.
-pub(crate) const ANSWERER: &str = "whoever answers its questions";
+pub(crate) const ANSWERER: &str = "the responder";
 
 /// A responder that is watched.
 pub(crate) struct Watched {
@@ -63,7 +63,7 @@ impl Responder for Watched {
         Box::pin(async move {
             let answer = self.threads.run(&self.limits, work).await;
             answer.unwrap_or_else(|trouble| {
-                let why = format!("whoever answers {trouble}");
+                let why = format!("the responder {trouble}");
                 let _ = self.trouble.set(trouble);
                 self.told.notify_one();
                 Err(why)

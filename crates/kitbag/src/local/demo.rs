@@ -101,7 +101,7 @@ impl Look {
         let file = std::fs::File::open(&path).map_err(unreadable)?;
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut std::io::Read::take(file, FILE), &mut bytes).map_err(unreadable)?;
-        String::from_utf8(bytes).map(Value::String).map_err(|_| format!("{asked:?} is no text"))
+        String::from_utf8(bytes).map(Value::String).map_err(|_| format!("{asked:?} is not a text file"))
     }
 }
 

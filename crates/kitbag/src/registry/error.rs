@@ -35,7 +35,7 @@ pub enum RegistryError {
         faults: Vec<Fault>,
     },
     /// The server stands in a file that is not Kitbag's.
-    #[error("{name} stands in {place}, which is not one of Kitbag's files")]
+    #[error("{name} is defined in {place}, which is not one of Kitbag's files")]
     NotOurs {
         /// The name.
         name: ServerName,

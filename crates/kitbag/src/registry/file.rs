@@ -130,7 +130,7 @@ impl Opened<'_> {
     pub(crate) fn text(&self) -> Result<&str, FileError> {
         let bytes = self.before.as_ref().map_or(&[][..], |before| &before.bytes);
         std::str::from_utf8(bytes)
-            .map_err(|_| FileError::of("read", &self.file)(refused("it is not a text in UTF-8")))
+            .map_err(|_| FileError::of("read", &self.file)(refused("it is not valid UTF-8")))
     }
 
     /// Replaces its text.

@@ -220,7 +220,7 @@ impl<'a> Gathered<'a> {
             } else if !self.file(layer.clone(), true, &path, None) {
                 let fault = Fault::error(FaultKind::Unreadable, format!("{} does not exist", path.display()));
                 self.faults.push(
-                    fault.hint("mend the path, or remove it from [sources] files").at(named.place.clone()),
+                    fault.hint("correct the path, or remove it from [sources] files").at(named.place.clone()),
                 );
             }
         }
@@ -229,7 +229,8 @@ impl<'a> Gathered<'a> {
             if !path.is_dir() {
                 let fault =
                     Fault::error(FaultKind::Unreadable, format!("{} is not a folder", path.display()));
-                self.faults.push(fault.hint("mend the path, or remove servers_dir").at(folder.place.clone()));
+                self.faults
+                    .push(fault.hint("correct the path, or remove servers_dir").at(folder.place.clone()));
             }
             self.folder(&path, layer.clone());
         }

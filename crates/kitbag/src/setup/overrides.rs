@@ -68,7 +68,7 @@ fn loose_override(merged: &mut Merged, file: &Path, name: &str, over: &Located<O
         let reason = format!("[servers.{name}] may be meant for it ({})", over.place);
         close(merged, &reason, |row| meant.contains(&row.name));
         let message = format!("{message} and may be meant for {}, which offers no tool", meant.join(" or "));
-        let hint = format!("mend the name, or remove it from {}", file.display());
+        let hint = format!("correct the name, or remove it from {}", file.display());
         return Fault::error(FaultKind::LooseToggle, message).hint(hint).at(over.place.clone());
     }
     let hint = near(|_| true).first().map_or_else(

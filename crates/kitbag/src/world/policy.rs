@@ -224,7 +224,7 @@ impl Permits<'_> {
         // Others' code: one that panics lets nothing through.
         let decided = catch_unwind(AssertUnwindSafe(|| self.permit.authorize(self.user, tool)));
         let decided =
-            decided.unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned()));
+            decided.unwrap_or_else(|_| Decision::Deny("the code that decides about it panicked".to_owned()));
         Ok(access.and(ToolAccess::of(decided)?))
     }
 }

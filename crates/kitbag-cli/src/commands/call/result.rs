@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::terminal::{plural, readable};
 
-/// Prints a result; what is no text becomes files. A person or a file sees it here, so secrets are hidden.
+/// Prints a result; what is not text is saved as files. A person or a file sees it here, so secrets are hidden.
 pub(super) fn show(
     context: &mut Context,
     received: &CallResult,

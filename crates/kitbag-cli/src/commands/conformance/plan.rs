@@ -27,7 +27,7 @@ impl Plan {
         }
         let Some(text) = env.filled(CONTEXT) else { return Ok(Self::Each) };
         let context: Value = serde_json::from_str(text)
-            .map_err(|error| Failure::new(Exit::Usage, format!("{CONTEXT} is no JSON: {error}")))?;
+            .map_err(|error| Failure::new(Exit::Usage, format!("{CONTEXT} is not JSON: {error}")))?;
         let calls = context.get("toolCalls").and_then(Value::as_array);
         Ok(calls.map_or(Self::Each, |calls| Self::Given(calls.iter().filter_map(given).collect())))
     }

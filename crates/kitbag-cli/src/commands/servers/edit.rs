@@ -16,7 +16,7 @@ use crate::terminal::{confirm, is_interactive};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The server, which must stand in one of Kitbag's own files
+    /// The server, which must be defined in one of Kitbag's own files
     name: String,
 }
 

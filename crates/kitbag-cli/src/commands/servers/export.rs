@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Write into this file of the program (JSON, for codex TOML; a backup is kept) instead of printing
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Print secrets instead of ***; a pipe or file gets nothing else
+    /// Print secrets instead of ***; required when the output is a pipe or a file
     #[arg(long)]
     show_secrets: bool,
 }
@@ -80,7 +80,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     if shown.entries != whole.entries {
         // A file with *** in place of a key looks usable and is not.
         if !is_shown() {
-            let message = "values that may be secrets stand in it, and *** would be written in their place";
+            let message = "it has values that may be secrets, and *** would be written in their place";
             return Err(Failure::new(Exit::Usage, message)
                 .hint("add --show-secrets to write them, or --write FILE to change a file in place"));
         }

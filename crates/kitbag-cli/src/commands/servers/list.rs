@@ -12,6 +12,17 @@ use crate::exit::{Exit, Failure};
 use crate::json;
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, plural, table};
 
+/// What each word of the column STATE means.
+pub(super) const STATES: &str = "\
+States:
+  used      Kitbag starts it or connects to it
+  disabled  switched off; `kitbag servers enable` switches it on
+  held      defined in the working folder and not approved yet; `kitbag trust` approves it
+  found     defined in another program's file and not used; `kitbag servers import` copies it
+  shadowed  replaced by a server of the same name in a later file
+  foreign   runs inside another program and cannot be used here
+  broken    its entry has an error; `kitbag doctor` shows it";
+
 pub(super) fn run(context: &mut Context) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     let rows = &setup.merged.servers;

@@ -17,7 +17,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     // What was removed may have been only a switch; the server itself stands elsewhere and counts again.
     let elsewhere = setup.merged.get(&name).filter(|row| *row.origin.place.file != *file);
     if let Some(row) = elsewhere {
-        context.remark(format!("{name} itself stands in {} and counts again", row.origin.place));
+        context.remark(format!("{name} is still defined in {}, which is used from now on", row.origin.place));
     }
     done(context, "removed", &name, &file);
     Ok(Exit::Done)

@@ -41,7 +41,7 @@ fn clocks(setup: &Setup, row: &MergedServer) -> String {
     let Some(spec) = &row.spec else { return String::new() };
     let all = Timeouts::of(spec, &setup.limits);
     format!(
-        "  clocks = connect {}, list {}, call {}, silence {}\n",
+        "  timeouts = connect {}, list {}, call {}, silence {}\n",
         all.connect, all.list, all.total, all.idle
     )
 }

@@ -40,11 +40,11 @@ fn f76_a_call_saves_so_many_files_and_tells_of_the_rest() {
 fn f26_arguments_with_a_key_twice_are_refused_on_the_command_line() {
     let farm = Farm::of("x", &[]);
     let call = |words: &[&str]| farm.house.run(&[&["call", "mcp_x_echo"], words].concat());
-    call(&["--args", r#"{"message":"a","message":"b"}"#]).fails(7, "\"message\" stands twice");
-    call(&[r#"{"message":"a","message":"b"}"#]).fails(7, "\"message\" stands twice");
+    call(&["--args", r#"{"message":"a","message":"b"}"#]).fails(7, "\"message\" is given twice");
+    call(&[r#"{"message":"a","message":"b"}"#]).fails(7, "\"message\" is given twice");
     call(&["message=a", "message=b"]).fails(7, "\"message\" is given twice");
     call(&["message=a", "message:=\"b\""]).fails(7, "\"message\" is given twice");
-    call(&["message:={\"a\":1,\"a\":2}"]).fails(7, "\"a\" stands twice");
+    call(&["message:={\"a\":1,\"a\":2}"]).fails(7, "\"a\" is given twice");
     // A pair on top of JSON is meant to change it.
     let said = call(&["--args", r#"{"message":"a"}"#, "message=b"]).exits(0);
     assert_eq!(said.out.trim(), "b");

@@ -333,7 +333,9 @@ fn a_bad_file_of_a_catalog_costs_itself() {
     house.put("catalog/notes.txt", "not looked at");
     let ran = house.run(&["tools", "--catalog", &folder]).exits(0);
     assert!(ran.out.contains("mcp_time_convert_time") && ran.out.contains("mcp_answer_fine"), "{}", ran.out);
-    for words in ["broken.json", "not valid JSON", "words.json", "no list of definitions", "has no name"] {
+    for words in
+        ["broken.json", "not valid JSON", "words.json", "not a list of tool definitions", "has no name"]
+    {
         assert!(ran.err.contains(words), "{words}: {}", ran.err);
     }
     house.put("empty/readme.md", "");
@@ -397,4 +399,71 @@ fn odd_files_of_a_catalog_keep_to_themselves() {
     let tokens: Vec<u64> =
         rows.as_array().unwrap().iter().map(|row| row["tokens"].as_u64().unwrap()).collect();
     assert!(tokens.iter().all(|tokens| *tokens < 200), "one gateway a row: {rows}");
+}
+
+#[test]
+fn f62_headings_and_examples_are_refused_where_nothing_obeys_them() {
+    let farm = Farm::of("x", &[]);
+    for form in ["signatures", "text"] {
+        for flags in [&["--examples"][..], &["--group", "effect"], &["--group", "server"]] {
+            let args: Vec<&str> = ["prompt", "--as", form].iter().chain(flags).copied().collect();
+            farm.house.run(&args).fails(2, &format!("{} needs markdown", flags[0]));
+        }
+    }
+    // Also where kitbag.toml says how tools are shown, for all or for one server.
+    for settings in ["[present]\nmode = \"text\"\n", "[servers.x]\nmode = \"signatures\"\n"] {
+        farm.settings(settings);
+        farm.house.run(&["prompt", "--examples"]).fails(2, "kitbag prompt --as markdown --examples");
+        let text = farm.house.run(&["prompt", "--as", "markdown", "--examples"]).exits(0).out;
+        assert!(text.contains("- **Example**: `{"), "{text}");
+    }
+    for args in [
+        &["tools", "--strict"][..],
+        &["tools", "--as", "text", "--whole"],
+        &["cost", "--as", "markdown", "--strict"],
+    ] {
+        farm.house.run(args).fails(2, "needs a form with definitions");
+    }
+    farm.is_empty();
+}
+
+#[test]
+fn f62_cost_says_which_columns_are_estimates() {
+    let house = House::new();
+    let folder = catalog(&house, &["time"]);
+    let ran = house.run(&["cost", "--catalog", &folder]).exits(0);
+    let header = ran.out.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>();
+    assert_eq!(
+        header,
+        ["SERVER", "TOOLS", "OPENAI", "ANTHROPIC~", "GEMINI~", "GATEWAY", "MARKDOWN", "SIGNATURES"]
+    );
+    assert!(ran.err.contains("counted with o200k") && ran.err.contains("~ are estimates"), "{}", ran.err);
+    let rows = house.run(&["cost", "--catalog", &folder, "--json"]).exits(0).json();
+    for row in rows.as_array().unwrap() {
+        let form = row["presentation"].as_str().unwrap();
+        let is_other = form.contains("anthropic") || form.contains("gemini");
+        assert_eq!((&row["encoding"], &row["estimate"]), (&json!("o200k"), &json!(is_other)), "{form}");
+    }
+}
+
+#[test]
+fn f62_a_gateway_names_its_tools_and_its_actions() {
+    let house = House::new();
+    let folder = catalog(&house, &["time", "github"]);
+    let shown = house.run(&["tools", "--catalog", &folder, "--as", "gateway:openai"]).exits(0).json();
+    let of = |name: &str| {
+        let fits = |tool: &&Value| tool["function"]["name"] == name;
+        shown.as_array().unwrap().iter().find(fits).unwrap()["function"].clone()
+    };
+    assert_eq!(of("mcp_time")["parameters"]["properties"]["action"]["enum"], json!(["list", "execute"]));
+    let about = of("mcp_time")["description"].to_string();
+    assert!(about.contains("convert_time, get_current_time"), "{about}");
+    let many = of("mcp_github")["description"].to_string();
+    assert!(many.contains("add_issue_comment, ") && many.contains(" more") && many.len() < 220, "{many}");
+    // The form of MCP itself stays as it is documented.
+    let plain = house.run(&["tools", "--catalog", &folder, "--as", "gateway"]).exits(0).json();
+    assert!(
+        plain[1]["description"].as_str().unwrap().ends_with("provides access to multiple tools"),
+        "{plain}"
+    );
 }

@@ -134,8 +134,8 @@ fn f78_a_list_that_was_cut_is_told_everywhere() {
         ("s20", "", "more than 100 pages"),
         ("s20", "pages = 7", "more than 7 pages"),
         ("s20", "list = '30KiB'", "more than 30720 bytes"),
-        ("s21:same", "", "the pages go in circles"),
-        ("s21:cycle", "", "the pages go in circles"),
+        ("s21:same", "", "the pages repeat"),
+        ("s21:cycle", "", "the pages repeat"),
         ("s22:60,50", "tools = 40", "more than 40 tools"),
     ] {
         let farm = Farm::of("x", &["--fault", fault]);
@@ -154,7 +154,7 @@ fn f81_a_schema_that_changed_is_told_everywhere() {
     farm.add_echo("x", &tool("integer"));
     let notes = status(&farm, "x")["notes"].clone();
     assert_eq!(notes, json!([]), "nothing is known to compare it with");
-    let words = "has another output schema than when it was listed before";
+    let words = "has a different output schema than when it was listed before";
     // What the next run finds is what the one before remembered, so each place gets a change of its own.
     let mut result = ["string", "integer"].into_iter().cycle();
     let mut change = || farm.add_echo("x", &tool(result.next().unwrap()));
@@ -272,6 +272,39 @@ fn f83_a_tool_that_is_left_out_is_named_once() {
     for line in told {
         assert!(line.starts_with("warning[bad_tool]: x: the tool \""), "{line}");
         assert_eq!(line.matches("left out").count(), 1, "{line}");
+    }
+}
+
+#[test]
+fn f83_what_a_server_did_wrong_is_said_in_plain_words() {
+    let rows: [(&[&str], &[&str], i32, &str); 4] = [
+        (
+            &["--fault", "c10"],
+            &["call", "x/result_null"],
+            13,
+            "the answer cannot be used: not a JSON-RPC message",
+        ),
+        (
+            &["--era", "legacy", "--fault", "s16:none"],
+            &["call", "x/echo"],
+            4,
+            "initialize has no protocolVersion",
+        ),
+        (
+            &[],
+            &["call", "x/sleep", "ms=600000", "--timeout", "1100ms"],
+            9,
+            "no answer within 1.1s (timeout of the call)",
+        ),
+        (&["--era", "legacy", "--fault", "s16:future"], &["call", "x/echo"], 4, "; Kitbag speaks 2024-11-05"),
+    ];
+    for (server, args, code, words) in rows {
+        let farm = Farm::of("x", server);
+        let err = farm.house.run(args).fails(code, words).err;
+        for riddle in ["gave no result", "is no answer", "\"none\""] {
+            assert!(!err.contains(riddle), "{err}");
+        }
+        farm.is_empty();
     }
 }
 

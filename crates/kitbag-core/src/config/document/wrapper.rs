@@ -43,8 +43,7 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
         let here =
             wrapper_of(&[*shape]).map_or_else(|| "the top of the file".to_owned(), |key| format!("{key:?}"));
         let complaints = wanted.into_iter().filter(|_| !dialect.is_fallback()).map(|wanted| {
-            let message =
-                format!("{} reads servers under {wanted:?}, these stand under {here}", dialect.title);
+            let message = format!("{} reads servers under {wanted:?}, these are under {here}", dialect.title);
             (Fault::warning(FaultKind::WrongWrapper, message).hint(format!("write {wanted:?}")), node.at)
         });
         return Found { complaints: complaints.collect(), containers };
@@ -62,10 +61,7 @@ pub(super) fn find<'a>(dialect: &'static Dialect, root: &'a Node, workspace: Opt
     // A host's settings file without servers is an ordinary thing; a file somebody named is not.
     let complaints = dialect.is_fallback().then(|| {
         let fault = Fault::error(FaultKind::NoServers, "no servers found in this file");
-        (
-            fault.hint("servers stand under \"mcpServers\": {\"name\": {\"command\": …} or {\"url\": …}}"),
-            root.at,
-        )
+        (fault.hint("servers go under \"mcpServers\": {\"name\": {\"command\": …} or {\"url\": …}}"), root.at)
     });
     Found { containers, complaints: complaints.into_iter().collect() }
 }

@@ -63,7 +63,7 @@ use Field::{Call, Kept, Start};
 use Span::{Millis, Seconds};
 
 /// Key and meaning. The keys most people write come first; near misses are looked for among those.
-const KEYS: &[(&str, Field)] = &[
+pub(super) const KEYS: &[(&str, Field)] = &[
     ("command", Field::Command),
     ("args", Field::Args),
     ("env", Field::Env),

@@ -247,7 +247,7 @@ fn endpoint(
     Some(Endpoint { transport, url: address, headers, auth })
 }
 
-/// Only what no reference could mend is a fault here; whether the address answers shows when connecting.
+/// Only what no reference could correct is a fault here; whether the address answers shows when connecting.
 fn check_url(context: &mut Context<'_>, pair: &KeyValue, address: &Template) {
     if !address.is_literal() {
         return;
@@ -256,7 +256,7 @@ fn check_url(context: &mut Context<'_>, pair: &KeyValue, address: &Template) {
     let (fault, hint) = match Url::parse(text) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => return,
         Ok(url) if matches!(url.scheme(), "ws" | "wss") => {
-            let fault = Fault::error(FaultKind::Unsupported, "WebSocket addresses are not spoken here");
+            let fault = Fault::error(FaultKind::Unsupported, "WebSocket addresses are not supported");
             (
                 fault,
                 format!(
@@ -268,7 +268,7 @@ fn check_url(context: &mut Context<'_>, pair: &KeyValue, address: &Template) {
         Ok(url) if matches!(url.scheme(), "unix" | "pipe" | "npipe") => {
             let fault = Fault::error(
                 FaultKind::Unsupported,
-                format!("{}: addresses are not spoken here", url.scheme()),
+                format!("{}: addresses are not supported", url.scheme()),
             );
             (fault, "use the server's http address".to_owned())
         }

@@ -49,7 +49,7 @@ fn duration(
         return spelt(&pair.value);
     };
     if !(0.0..f64::from(u32::MAX)).contains(&number) {
-        let message = format!("{:?} of {number} makes no sense", pair.key);
+        let message = format!("{:?} cannot be {number}", pair.key);
         context.say(Fault::error(FaultKind::Timeout, message).hint("write a positive number"), pair.value.at);
         return None;
     }

@@ -51,8 +51,7 @@ impl<'a> Restrictions<'a> {
     fn misplace(&mut self, pair: &KeyValue) {
         for section in sections_of(&pair.key) {
             if self.misplaced.iter().all(|(known, _)| *known != section) {
-                let what =
-                    format!("key {:?} stands outside of the entries of [{section}]", shortened(&pair.key));
+                let what = format!("key {:?} is outside of the entries of [{section}]", shortened(&pair.key));
                 let reason = self.because(&what, pair.at);
                 self.misplaced.push((section, reason));
             }

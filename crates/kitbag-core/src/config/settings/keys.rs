@@ -148,23 +148,23 @@ pub(super) const SERVER: &[Key] = &[
     restricts("include", Shape::Texts, "globs over its own tool names: only these"),
     restricts("exclude", Shape::Texts, "globs over its own tool names: never these"),
     key("names", FORMS, "which form of name its tools have"),
-    key("category", Shape::Text, "the heading its tools stand under"),
+    key("category", Shape::Text, "the category of its tools, a heading in listings"),
     key("tag", Shape::Text, "put before its tools' descriptions"),
-    key("idempotent", Shape::Texts, "tools that may be called twice"),
+    key("idempotent", Shape::Texts, "tools that may be retried"),
     key("read_only", Shape::Texts, "tools that change nothing"),
     strictest("approve", Shape::Texts, "tools that need a person's approval, also by their arguments"),
     strictest("risk", RISKS, "what its tools may do: read, write, destructive, open"),
     restricts(
         "tools",
         Shape::Named(&Shape::Table(TOOL)),
-        "what is said about single tools, by the server's own names",
+        "changes to single tools, by the server's own names",
     ),
 ];
 
 pub(super) const TOOL: &[Key] = &[
-    key("name", Shape::Text, "what the model sees"),
-    key("description", Shape::Text, "what the model reads"),
-    key("category", Shape::Text, "the heading it stands under"),
+    key("name", Shape::Text, "the name that the model sees"),
+    key("description", Shape::Text, "the description that the model reads"),
+    key("category", Shape::Text, "its category, a heading in listings"),
     strictest("risk", RISKS, "what it may do: read, write, destructive, open"),
     restricts("args", Shape::Named(&Shape::Table(ARG)), "changes to single arguments"),
     key("examples", Shape::List(&Shape::Any), "arguments to show as examples"),
@@ -200,7 +200,7 @@ pub(super) const AGENT: &[Key] = &[
 pub(super) const GROUP: &[Key] = &[
     restricts("allow", Shape::Texts, "what its users may see and call"),
     restricts("deny", Shape::Texts, "what they may not; beats allow"),
-    restricts("approve", Shape::Texts, "what needs a person's approval"),
+    restricts("approve", Shape::Texts, "what needs approval by a person"),
 ];
 
 pub(super) const USER: &[Key] = &[restricts("groups", Shape::Texts, "the groups the user belongs to")];

@@ -30,7 +30,7 @@ pub(super) fn parse(source: &Source<'_>, limits: &Limits) -> Result<Node, Box<Fa
         let byte = skip_blanks(source.text(), error.range().start);
         if let Some(quote) = unclosed_quote(source.text(), byte) {
             let fault = Fault::error(FaultKind::Syntax, "not valid JSON: a quote is not closed on this line");
-            return Box::new(source.mark(fault.hint("end the text with \""), source.position(quote)));
+            return Box::new(source.mark(fault.hint("end the string with \""), source.position(quote)));
         }
         let at = source.position(byte);
         if matches!(error.kind(), ParseErrorKind::UnterminatedObject | ParseErrorKind::UnterminatedArray) {
@@ -142,7 +142,7 @@ fn hint(text: &str, byte: usize) -> Option<&'static str> {
             Some("a comma is missing before this")
         }
         (Some(','), Some(',')) => Some("there is one comma too many"),
-        (Some('{' | ','), Some(c)) if c.is_alphabetic() => Some("keys stand in double quotes"),
+        (Some('{' | ','), Some(c)) if c.is_alphabetic() => Some("keys are written in double quotes"),
         (_, Some('#')) => Some("comments begin with //"),
         _ => None,
     }

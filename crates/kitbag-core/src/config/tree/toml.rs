@@ -14,7 +14,7 @@ pub(super) fn parse(source: &Source<'_>, limits: &Limits) -> Result<Node, Box<Fa
             error.message().lines().next().unwrap_or("syntax error").trim_end_matches('.').to_owned();
         let fault = Fault::error(FaultKind::Syntax, format!("not valid TOML: {message}"));
         let fault = if message.contains("string") || message.contains("quot") {
-            fault.hint("strings stand in double quotes")
+            fault.hint("strings are written in double quotes")
         } else {
             fault
         };

@@ -85,7 +85,7 @@ impl Builder<'_> {
                 let Some((node, size)) = self.anchors.get(&anchor) else {
                     let fault = Fault::error(
                         FaultKind::Syntax,
-                        "not valid YAML: an alias stands inside what it names",
+                        "not valid YAML: an alias refers to a value that contains it",
                     );
                     return Err(Box::new(self.source.mark(fault, at)));
                 };

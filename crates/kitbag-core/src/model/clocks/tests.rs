@@ -51,3 +51,16 @@ fn times_read_as_people_write_them() {
     check(1500, "1.5s");
     check(20, "20ms");
 }
+
+#[test]
+fn f83_times_are_shown_with_one_digit_behind_the_point() {
+    for (nanos, text) in [
+        (4_000_952_976, "4s"),
+        (4_149_000_000, "4.1s"),
+        (250_000_000, "250ms"),
+        (999_999, "0ms"),
+        (600_000_000_000, "600s"),
+    ] {
+        assert_eq!(Seconds(Duration::from_nanos(nanos)).to_string(), text);
+    }
+}

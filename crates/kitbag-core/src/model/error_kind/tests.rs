@@ -5,10 +5,10 @@ use super::*;
 #[test]
 fn f79_every_kind_has_a_word_a_sentence_and_an_exit_code_that_is_documented() {
     let codes: BTreeSet<u8> = EXIT_CODES.iter().map(|(code, _)| *code).collect();
-    assert_eq!(codes.len(), EXIT_CODES.len(), "no code stands twice");
+    assert_eq!(codes.len(), EXIT_CODES.len(), "no code is there twice");
     assert!(EXIT_CODES.is_sorted());
     let words: BTreeSet<&str> = ErrorKind::ALL.iter().map(|kind| kind.as_str()).collect();
-    assert_eq!(words.len(), ErrorKind::ALL.len(), "no word stands twice");
+    assert_eq!(words.len(), ErrorKind::ALL.len(), "no word is there twice");
     for kind in ErrorKind::ALL {
         assert!(codes.contains(&kind.exit_code()), "{kind:?}");
         assert_ne!(kind.exit_code(), 0, "{kind:?} is no success");

@@ -107,7 +107,7 @@ fn inputs(fields: &Fields<'_>) -> Result<Option<String>, String> {
         Some('n') if given == "null" => Ok(None),
         Some('{') => match serde_json::from_str::<&RawValue>(given) {
             Ok(_) => Ok(Some(given.to_owned())),
-            Err(error) => Err(format!("{TOOL_INPUTS} is no valid JSON: {error}")),
+            Err(error) => Err(format!("{TOOL_INPUTS} is not valid JSON: {error}")),
         },
         Some(_) => Err(format!("{TOOL_INPUTS} must be a JSON object, not {}", shown_text(given))),
     }

@@ -75,6 +75,29 @@ fn s1_2_the_same_inputs_for_every_server() {
 }
 
 #[test]
+fn f62_a_model_reads_the_actions_and_the_first_tools() {
+    let definition = &defined(&api(), &["api-ai-mcp"])[0];
+    let shown = definition.to_model_value();
+    assert_eq!(shown["description"], "MCP server 'api-ai-mcp' (stdio): analyze, search");
+    assert_eq!(shown["inputSchema"]["properties"]["action"]["enum"], json!(["list", "execute"]));
+    let own = GatewayDefinition { description: "Papers.".into(), ..definition.clone() };
+    assert_eq!(own.to_model_value()["description"], "Papers. Tools: analyze, search");
+    let unknown = GatewayDefinition { tools: String::new(), ..definition.clone() };
+    assert_eq!(unknown.to_model_value()["description"], definition.description.as_str());
+    // However many there are and however they are called.
+    let many: Vec<Value> = (0..500).map(|at| json!({"name": format!("tool_{at}")})).collect();
+    let about = defined(&view([("s", many.into())]), &["s"])[0].to_model_value()["description"].clone();
+    let about = about.as_str().unwrap();
+    assert!(about.len() < 220 && about.ends_with(" more") && about.contains(": tool_0, "), "{about}");
+    let long = json!([{"name": "x".repeat(120)}, {"name": "y".repeat(120)}]);
+    let about = defined(&view([("s", long)]), &["s"])[0].tools.clone();
+    assert!(about.len() < 140 && about.ends_with("x and 1 more"), "{about}");
+    // What a view does not have is not named.
+    let part = api().only(|shown| shown.tool.name.as_str() == "search");
+    assert_eq!(defined(&part, &["api-ai-mcp"])[0].tools, "search");
+}
+
+#[test]
 fn s1_17_servers_of_one_sanitised_name_stay_apart() {
     let view = view([("a", json!([{"name": "b_c"}]))]);
     let names = |held: &BTreeMap<ServerName, ShownName>, servers: &[&str]| {
@@ -202,7 +225,7 @@ fn s1_8_every_error_says_what_to_do() {
     );
     malformed(
         json!({"action": "execute", "tool_name": "search", "tool_inputs": "{oops"}),
-        &["no valid JSON", "\"query\""],
+        &["not valid JSON", "\"query\""],
     );
     malformed(json!({"action": "execute", "tool_name": "search", "query": "x"}), &["query", "tool_inputs"]);
 }

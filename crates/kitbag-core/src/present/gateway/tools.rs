@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use crate::present::signatures::inline::{cut, inline};
 use crate::shape::{View, ViewTool};
 use crate::text::{nearest, visible};
 
 /// Bytes of names in one error.
 const NAMES: usize = 4_000;
+/// Bytes of names in a definition: every request pays for them.
+const DEFINED_NAMES: usize = 160;
 /// The longest piece of a name that is repeated to a model.
 const LONGEST: usize = 120;
 
@@ -83,6 +86,25 @@ pub(in crate::present) fn loosely(name: &str) -> impl Iterator<Item = u8> + '_ {
 pub(super) fn shown_text(text: &str) -> String {
     let cut: String = visible(text).chars().take(LONGEST).collect();
     format!("'{cut}'")
+}
+
+/// The first names of a server's tools, and how many there are more; empty without tools.
+pub(super) fn some_names(view: &View, server: &str) -> String {
+    let named = named(view, server);
+    let mut text = String::new();
+    for (place, (label, _)) in named.iter().enumerate() {
+        let label = inline(&visible(label));
+        // One is always named.
+        if 0 < place && DEFINED_NAMES < text.len() + label.len() {
+            text.push_str(&format!(" and {} more", named.len() - place));
+            break;
+        }
+        if !text.is_empty() {
+            text.push_str(", ");
+        }
+        text.push_str(&cut(&label, DEFINED_NAMES));
+    }
+    text
 }
 
 /// The names, as many as have room.

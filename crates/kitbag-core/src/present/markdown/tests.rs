@@ -123,6 +123,21 @@ fn f101_the_branches_of_a_root_choice_have_lines_of_their_own() {
     assert!(text.contains(expected), "{text}");
 }
 
+#[test]
+fn f62_markdown_and_text_tell_formats_and_ranges() {
+    let input = json!({"type": "object", "required": ["id"], "properties": {
+        "id": {"type": "string", "format": "uuid", "description": "Which"},
+        "limit": {"type": "integer", "minimum": 1, "maximum": 100, "default": 10}}});
+    let view = view([("s", json!([{"name": "t", "description": "d", "inputSchema": input}]))]);
+    let expected = "  - `id` (string(uuid)) (required): Which\n  \
+        - `limit` (integer(1..100)) (optional): default 10\n";
+    assert!(text(&view).contains(expected), "{}", text(&view));
+    use crate::present::text::{DeclaredServer, DeclaredState, Toolbelt, listing};
+    let servers = [DeclaredServer { name: "s", standing: DeclaredState::Ready }];
+    let belt = Toolbelt { view: &view, local: None, servers: &servers, others: &[] };
+    assert_eq!(listing(&belt), "mcp_s_t: d Arguments: {id: uuid, limit?: integer(1..100)}");
+}
+
 struct Words;
 
 impl Rule for Words {

@@ -53,7 +53,7 @@ pub(super) fn merge(
             None | Some(Value::Null) => continue,
             Some(Value::Object(options)) => options,
             Some(_) => {
-                notes.push(format!("its options for {key} are no table and are ignored"));
+                notes.push(format!("its options for {key} are not a table and are ignored"));
                 continue;
             }
         };

@@ -1,5 +1,5 @@
 //! A schema copied once, keyword by keyword, into what a provider takes: small faults that servers make are
-//! mended, older drafts said in the words of 2020-12, names replaced, definitions that nothing needs left out.
+//! repaired, older drafts said in the words of 2020-12, names replaced, definitions that nothing needs left out.
 //! Nothing here changes what validates, except what [`SchemaDialect::Gemini`] cannot say, and that is noted.
 
 use std::borrow::Cow;
@@ -104,11 +104,11 @@ pub(super) fn made(tool: &Tool, rules: &Rules, request: &NativeRequest) -> Resul
         renames: &renames,
         definitions: Definitions::new(&root, wrapped || rules.dialect == SchemaDialect::Gemini),
         dropped: BTreeSet::new(),
-        mended: BTreeSet::new(),
+        repaired: BTreeSet::new(),
         opened: false,
     };
     let schema = copier.document(&root, tool.name.as_str(), wrapped)?;
-    let Copier { dropped, mended, opened, .. } = copier;
+    let Copier { dropped, repaired, opened, .. } = copier;
     if !said.is_empty() {
         notes.push("a choice between arguments is said in its description".to_owned());
     }
@@ -117,10 +117,10 @@ pub(super) fn made(tool: &Tool, rules: &Rules, request: &NativeRequest) -> Resul
     }
     notes.extend(renames.note());
     let list = |words: BTreeSet<String>| words.into_iter().collect::<Vec<_>>().join(", ");
-    if !mended.is_empty() {
+    if !repaired.is_empty() {
         notes.push(format!(
             "its schema says something else than it should, which is left out: {}",
-            list(mended)
+            list(repaired)
         ));
     }
     if !dropped.is_empty() {
@@ -147,7 +147,7 @@ struct Copier<'a, 'r> {
     /// What the provider does not take.
     dropped: BTreeSet<String>,
     /// What is no schema.
-    mended: BTreeSet<String>,
+    repaired: BTreeSet<String>,
     /// That anything may be given beside what is named was left out.
     opened: bool,
 }
@@ -278,7 +278,7 @@ impl<'a> Copier<'a, '_> {
             _ => None,
         };
         if kept.is_none() {
-            self.mended.insert(keyword.to_owned());
+            self.repaired.insert(keyword.to_owned());
         }
         kept.map(Value::Array)
     }
@@ -365,7 +365,7 @@ impl<'a> Copier<'a, '_> {
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(false)) => None,
             _ if fits(keyword, value) => Some((keyword, value.clone())),
             _ => {
-                self.mended.insert(keyword.to_owned());
+                self.repaired.insert(keyword.to_owned());
                 None
             }
         }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::bounds::{Bounds, bounded};
 use super::inline::{cut, inert, literal, word};
 use crate::schema::refs::local;
 
@@ -23,6 +24,8 @@ pub(crate) struct Detail {
     pub(crate) properties: usize,
     /// Whether it is told that nothing is as good as leaving an optional value out.
     pub(crate) nulls: Nulls,
+    /// How much is told of formats, ranges and patterns.
+    pub(crate) bounds: Bounds,
 }
 
 /// Whether `null` is named beside other forms.
@@ -34,9 +37,13 @@ pub(crate) enum Nulls {
 
 impl Detail {
     /// For one line a tool.
-    pub(crate) const TIGHT: Self = Self { depth: 1, choices: 8, properties: 8, nulls: Nulls::Left };
+    pub(crate) const TIGHT: Self =
+        Self { depth: 1, choices: 8, properties: 8, nulls: Nulls::Left, bounds: Bounds::Short };
     /// For a line a parameter.
-    pub(crate) const WIDE: Self = Self { depth: 3, choices: 40, properties: 24, nulls: Nulls::Named };
+    pub(crate) const WIDE: Self =
+        Self { depth: 3, choices: 40, properties: 24, nulls: Nulls::Named, bounds: Bounds::Told };
+    /// For what comes back.
+    pub(crate) const RESULT: Self = Self { bounds: Bounds::Left, ..Self::TIGHT };
 
     pub(crate) fn depth(self, depth: usize) -> Self {
         Self { depth, ..self }
@@ -196,12 +203,13 @@ impl<'a> Writer<'a> {
         };
         let mut forms = Forms(Vec::new());
         for kind in kinds {
-            match kind {
-                "null" if self.detail.nulls == Nulls::Left => {}
-                "array" => forms.add(Forms::one(self.array(object, depth))),
-                "object" => forms.add(Forms::one(self.object(object, depth))),
-                kind => forms.add(Forms::one(cut(&word(kind), LONGEST_VALUE))),
-            }
+            let shown = match kind {
+                "null" if self.detail.nulls == Nulls::Left => continue,
+                "array" => self.array(object, depth),
+                "object" => self.object(object, depth),
+                kind => bounded(kind, cut(&word(kind), LONGEST_VALUE), object, self.detail.bounds),
+            };
+            forms.add(Forms::one(shown));
         }
         if forms.0.is_empty() { Forms::one("null") } else { forms }
     }
@@ -212,10 +220,13 @@ impl<'a> Writer<'a> {
         match (list("prefixItems"), list("items")) {
             (Some(first), _) => self.tuple(object, first, object.get("items"), depth),
             (None, Some(first)) => self.tuple(object, first, object.get("additionalItems"), depth),
-            (None, None) => match object.get("items") {
-                Some(items @ Value::Object(fields)) if !fields.is_empty() => self.list(items, depth),
-                _ => "array".to_owned(),
-            },
+            (None, None) => {
+                let list = match object.get("items") {
+                    Some(items @ Value::Object(fields)) if !fields.is_empty() => self.list(items, depth),
+                    _ => "array".to_owned(),
+                };
+                bounded("array", list, object, self.detail.bounds)
+            }
         }
     }
 

@@ -56,6 +56,86 @@ fn types_are_told_in_few_characters() {
     );
 }
 
+/// What is asked of a value besides its type: in a line that has to be short, and in a line of its own.
+#[track_caller]
+fn check_bounds(schema: Value, short: &str, told: &str) {
+    for (detail, expected) in [(Detail::TIGHT, short), (Detail::WIDE, told)] {
+        assert_eq!(kind(&schema, &schema, detail), expected, "{schema}");
+    }
+}
+
+#[test]
+fn f62_formats_ranges_and_patterns_are_told() {
+    check_bounds(json!({"type": "string", "format": "date-time"}), "date-time", "string(date-time)");
+    check_bounds(json!({"type": "integer", "format": "int32"}), "integer(int32)", "integer(int32)");
+    let number = |least: &str, most: &str, short: &str, told: &str| {
+        let mut schema = json!({"type": "number", least: 2, most: 5.5});
+        schema["x"] = json!(0);
+        check_bounds(schema, short, told);
+    };
+    number("minimum", "maximum", "number(2..5.5)", "number(2..5.5)");
+    number("minimum", "x", "number>=2", "number(>=2)");
+    number("x", "maximum", "number<=5.5", "number(<=5.5)");
+    number("exclusiveMinimum", "maximum", "number(>2, <=5.5)", "number(>2, <=5.5)");
+    number("minimum", "exclusiveMaximum", "number(>=2, <5.5)", "number(>=2, <5.5)");
+    let same = |schema: Value, text: &str| check_bounds(schema, text, text);
+    check_bounds(
+        json!({"type": "integer", "minimum": 0, "exclusiveMinimum": true}),
+        "integer",
+        "integer(>0)",
+    );
+    same(json!({"type": "number", "multipleOf": 0.5}), "number(multiple of 0.5)");
+    same(json!({"type": "string", "minLength": 1, "maxLength": 64}), "string(length 1..64)");
+    same(json!({"type": "string", "minLength": 0, "maxLength": 64}), "string(length <=64)");
+    same(json!({"type": "string", "minLength": 2, "maxLength": 2}), "string(length 2)");
+    same(json!({"type": "array", "items": {"type": "string"}, "minItems": 1}), "string[](>=1 items)");
+    same(json!({"type": "array", "maxItems": 10}), "array(<=10 items)");
+    check_bounds(json!({"type": "string", "pattern": "^[a-z]+$"}), "/^[a-z]+$/", "string(/^[a-z]+$/)");
+    check_bounds(
+        json!({"type": "string", "pattern": "^[a-z]+$", "format": "slug", "maxLength": 9}),
+        "slug(length <=9, /^[a-z]+$/)",
+        "string(slug, length <=9, /^[a-z]+$/)",
+    );
+    let long = "^[A-Z][A-Z0-9_]+-\\d+$";
+    check_bounds(json!({"type": "string", "pattern": long}), "string(pattern)", &format!("string(/{long}/)"));
+    // Deeper, beside others, and of several types.
+    check_bounds(
+        json!({"anyOf": [{"type": "string", "format": "uuid"}, {"type": ["integer", "string"], "minimum": 3}]}),
+        "uuid|integer>=3|string",
+        "string(uuid)|integer(>=3)|string",
+    );
+    // What every number of JavaScript is says nothing.
+    same(
+        json!({"type": "integer", "minimum": -9007199254740991i64, "maximum": 9007199254740991i64}),
+        "integer",
+    );
+    same(json!({"type": "string", "minLength": 0}), "string");
+    // Keywords of another type, and of no type at all.
+    same(json!({"type": "string", "minimum": 1, "format": 5}), "string");
+}
+
+#[test]
+fn f62_a_pattern_forges_no_structure() {
+    for pattern in ["a`b", "# x", "a\n- b", "<!-- x", "![i](u)", "```", " a"] {
+        let schema = json!({"type": "string", "pattern": pattern, "format": pattern});
+        for detail in [Detail::TIGHT, Detail::WIDE] {
+            let text = kind(&schema, &schema, detail);
+            let words = ["`", "\n", "<!--", "!["];
+            assert!(!words.iter().any(|word| text.contains(word)), "{pattern:?}: {text}");
+        }
+    }
+    let long = json!({"type": "string", "pattern": "é".repeat(100_000)});
+    assert!(kind(&long, &long, Detail::WIDE).len() < 200);
+}
+
+#[test]
+fn f62_what_comes_back_is_told_by_its_type_alone() {
+    let output = json!({"type": "object", "properties": {"id": {"type": "integer", "minimum": 1}, "at": {"type": "string",
+        "format": "date"}}});
+    let view = view([("s", json!([{"name": "t", "outputSchema": output}]))]);
+    assert_eq!(signatures(&view), "mcp_s_t() -> {id?: integer, at?: string}");
+}
+
 #[test]
 fn references_are_followed_and_those_in_a_circle_end() {
     check(

@@ -177,7 +177,7 @@ fn object(text: &str, offset: usize) -> (WrittenArguments, usize) {
         }
         Some(Err(error)) => {
             let length = text.find('\n').unwrap_or(text.len());
-            (WrittenArguments::Broken { why: format!("the arguments are no JSON: {error}") }, length)
+            (WrittenArguments::Broken { why: format!("the arguments are not valid JSON: {error}") }, length)
         }
         None => (WrittenArguments::None, 0),
     }

@@ -98,7 +98,7 @@ fn missing(belt: &Toolbelt<'_>, name: &str, undeclared: Option<&Arc<ViewTool>>, 
     let usable = belt.view.tools().iter().filter(|shown| belt.rank(shown).is_some());
     let names: Vec<&str> = usable.map(|shown| shown.name.as_str()).take(50).collect();
     if names.is_empty() {
-        return format!("there is no tool {shown}, and no other either.");
+        return format!("there is no tool {shown}; no tools are available.");
     }
     format!("there is no tool {shown}. Tools: {}.", names.join(", "))
 }

@@ -187,7 +187,7 @@ fn s0_15_json_over_several_lines_is_read_to_its_end() {
     malformed("TOOL: forecast {\n \"city\": \"Rome\"", &["does not end", "city: string"]);
     malformed(
         "TOOL: forecast {'city': 'Rome'}",
-        &["no JSON", "city: string", "Example: TOOL: mcp_weather_forecast {"],
+        &["not valid JSON", "city: string", "Example: TOOL: mcp_weather_forecast {"],
     );
 }
 

@@ -10,7 +10,7 @@ pub(super) fn keeps_numbers(text: &str, value: &Value) -> bool {
         match (written.next(), read.next()) {
             (None, None) => return true,
             (Some(written), Some(read)) if Decimal::of(written) == Decimal::of(read) => {}
-            // Also where a key stands twice, and one of its values is gone.
+            // Also where a key is given twice, and one of its values is gone.
             _ => return false,
         }
     }

@@ -49,7 +49,7 @@ fn f95_what_is_changed_leaves_the_digits_of_its_neighbours() {
 fn f26_a_key_that_stands_twice_is_named() {
     for text in [r#"{"a":1,"a":2}"#, r#"{"x":[{"a":1,"b":2,"a":1}]}"#, r#"{"a":1,"\u0061":2}"#] {
         let error = parse_unique(text).unwrap_err().to_string();
-        assert!(error.contains("\"a\" stands twice"), "{text}: {error}");
+        assert!(error.contains("\"a\" is given twice"), "{text}: {error}");
     }
     let long = format!(r#"{{"{0}":1,"{0}":2}}"#, "k\u{202e}".repeat(5_000));
     let error = parse_unique(&long).unwrap_err().to_string();

@@ -328,8 +328,8 @@ fn f91_of_an_entry_that_stands_twice_none_comes_back() {
     check(map, "a", EntryChange::Remove, Ok(r#"{"b": {"command": "2"}}"#));
     let off = r#"{"a": {"command": "1"}, "b": {"command": "2"}, "a": {"command": "3", "enabled": false}}"#;
     check(map, "a", EntryChange::Switch(false), Ok(off));
-    check(map, "a", EntryChange::Rename("c"), Err("a stands in this file more than once"));
-    check(map, "b", EntryChange::Rename("a"), Err("a stands in this file already"));
+    check(map, "a", EntryChange::Rename("c"), Err("a is in this file more than once"));
+    check(map, "b", EntryChange::Rename("a"), Err("a is already in this file"));
     let list =
         r#"[{"name": "a", "command": "1"}, {"name": "b", "command": "2"}, {"name": "a", "command": "3"}]"#;
     check(list, "a", EntryChange::Remove, Ok(r#"[{"name": "b", "command": "2"}]"#));

@@ -81,7 +81,7 @@ fn marks(schema: &Value) -> Result<Vec<Mirror>, String> {
     reachable(schema, &mut Vec::new(), &mut found)?;
     // A mark anywhere else could not be found in the arguments without guessing.
     if count(schema, 0) != found.len() {
-        return Err(format!("{MARK} stands where no parameter is"));
+        return Err(format!("{MARK} is set where there is no parameter"));
     }
     let mut names = HashSet::new();
     match found.iter().find(|mirror| !names.insert(mirror.header.clone())) {
@@ -100,10 +100,10 @@ fn reachable(schema: &Value, path: &mut Vec<String>, found: &mut Vec<Mirror>) ->
         path.push(name.clone());
         if let Some(mark) = property.get(MARK) {
             let header = mark.as_str().and_then(header_name);
-            let header = header.ok_or_else(|| format!("{MARK} of {name:?} is no name of a header"))?;
+            let header = header.ok_or_else(|| format!("{MARK} of {name:?} is not the name of a header"))?;
             let kind = property.get("type").and_then(Value::as_str).unwrap_or_default();
             if !matches!(kind, "string" | "integer" | "boolean") {
-                return Err(format!("{MARK} stands at {name:?}, which is no plain value"));
+                return Err(format!("{MARK} is set on {name:?}, which is not a string, number or boolean"));
             }
             found.push(Mirror { path: path.clone(), header });
         }

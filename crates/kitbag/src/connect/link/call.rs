@@ -378,7 +378,7 @@ impl<'a> Trip<'a> {
     async fn respond(&mut self, result: &RawValue) -> Result<Responses, RawCallError> {
         let refused = |why: String| self.link.error(self.call.subject, ErrorKind::ServerError, why);
         let Some(asked) = &self.asked else {
-            return Err(refused("asks for input, which nobody here can give".to_owned()));
+            return Err(refused("asks for input, which is not available here".to_owned()));
         };
         let answers = tokio::time::timeout_at(self.end, ask::answer_all(result, asked)).await;
         let answers = answers.unwrap_or_else(|_| Err("asked for input that nobody gave in time".to_owned()));

@@ -106,7 +106,7 @@ impl Way<'_> {
             why: why.to_owned(),
         };
         let work = async move { approver.approve(approval).await };
-        self.run("whoever is asked for approval", judged, work).await
+        self.run("the approver", judged, work).await
     }
 }
 

@@ -156,7 +156,7 @@ async fn f26_arguments_with_a_key_twice_are_not_sent() {
     ] {
         let error = kit.call("mcp_x_echo", twice).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::InvalidArguments, "{twice}");
-        assert!(error.message.contains("stands twice"), "{twice}: {}", error.message);
+        assert!(error.message.contains("is given twice"), "{twice}: {}", error.message);
     }
     assert_eq!(farm.count("x", "call echo"), 0);
     assert_eq!(first(&kit.call("mcp_x_echo", r#"{"message":"once"}"#).await.unwrap()), "once");

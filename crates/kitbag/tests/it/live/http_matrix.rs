@@ -113,7 +113,7 @@ async fn s4_6_a_server_without_tools_is_a_warning() {
     assert_eq!(hosted.farm.log("pipe"), "WARNING it lists no tools\n");
 }
 
-/// A list that goes on failing in the same way is told once, one that was mended and breaks again is news.
+/// A list that goes on failing in the same way is told once, one that was repaired and breaks again is news.
 #[tokio::test]
 async fn s4_6_each_matter_with_a_list_is_told_once() {
     for (how, begins) in [
@@ -144,11 +144,11 @@ async fn s4_6_each_matter_with_a_list_is_told_once() {
             }
             let good = kit.on("x").tools().tools.len();
             kit.ask("x", "mend_list", json!({})).await.unwrap();
-            let mended = || {
+            let is_repaired = || {
                 let link = kit.on("x");
                 link.status().state == LinkState::Ready && good < link.tools().tools.len()
             };
-            assert!(until(Duration::from_secs(10), mended).await, "{how}: {:?}", kit.on("x").status());
+            assert!(until(Duration::from_secs(10), is_repaired).await, "{how}: {:?}", kit.on("x").status());
             let log = hosted.farm.log("x");
             assert_eq!(log.lines().count(), times, "{how}: {log}");
             assert!(log.lines().all(|line| line.starts_with(begins)), "{how}: {log}");

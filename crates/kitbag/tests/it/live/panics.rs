@@ -62,7 +62,7 @@ async fn f22_a_responder_that_panics_costs_its_call() {
         let farm = Farm::of("x", &["--era", era]);
         let kit = farm.open_with(OpenOptions { answers: ALL.to_vec(), ..farm.options(calm()) }).await;
         let view = kit.own_view();
-        let (what, boom) = (r#"{"what":"elicitation"}"#, "whoever answers its questions panicked: BOOM");
+        let (what, boom) = (r#"{"what":"elicitation"}"#, "the responder panicked: BOOM");
 
         let options = CallOptions { responder: Some(Bad::new(panics)), ..CallOptions::default() };
         let call = ToolCall { options, ..ToolCall::new("x/ask", what) };
@@ -129,7 +129,7 @@ async fn f22_a_responder_that_hangs_costs_its_call_past_every_rule_too() {
         let call = RawCall { responder: Some(responder), ..RawCall::new("ask", &arguments) };
         let error = kit.call_raw(&ServerName::parse("x").unwrap(), call).await.unwrap_err();
         assert_eq!(error.kind, ErrorKind::Internal, "{hangs:?}: {error}");
-        assert!(error.message.contains("whoever answers its questions hangs"), "{hangs:?}: {error}");
+        assert!(error.message.contains("the responder hangs"), "{hangs:?}: {error}");
         kit.lives("x").await;
         drop(go_on);
         farm.close(kit).await;

@@ -178,7 +178,7 @@ async fn f28_a_failed_server_is_tried_again_by_itself() {
 }
 
 #[tokio::test]
-async fn f28_a_bad_value_is_not_tried_again_before_it_is_mended() {
+async fn f28_a_bad_value_is_not_tried_again_before_it_is_corrected() {
     let hosted = Hosted::new();
     hosted.add("x", &[], &json!({"headers": {"Mcp-Session-Id": "mine"}}));
     let kit = hosted.farm.open(patient()).await;

@@ -366,8 +366,8 @@ async fn hang_everywhere() {
         let whose = match hangs {
             Tool => "the tool hangs",
             HookBefore | HookAfter => "a hook hangs",
-            Approver => "whoever is asked for approval hangs",
-            Responder => "whoever answers its questions hangs",
+            Approver => "the approver hangs",
+            Responder => "the responder hangs",
             Permit | Rule => "a rule or the permit of the program hangs",
         };
         assert!(failure.message.contains(whose), "{hangs:?}: {failure}");

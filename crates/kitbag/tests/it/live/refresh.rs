@@ -17,7 +17,7 @@ async fn calls_work(farm: &Farm, kit: &Kitbag) {
 }
 
 #[tokio::test]
-async fn t29_a_bad_refresh_keeps_the_last_good_list_until_it_is_mended() {
+async fn t29_a_bad_refresh_keeps_the_last_good_list_until_it_is_corrected() {
     for (how, page) in [("error", 100), ("garbage", 100), ("timeout", 100), ("half", 100), ("half", 2)] {
         let farm = Farm::of("x", &["--fault", "c15", "--page", &page.to_string()]);
         let mut limits = calm();

@@ -20,7 +20,7 @@ async fn s3_14_f6_a_killed_server_is_started_again_as_it_was_given() {
     let kit = farm.open(limits).await;
     let before = kit.own_view();
     assert!(before.tools().iter().all(|row| before.is_available(row)));
-    // The first end is mended at once, the second after a pause.
+    // The first end is recovered from at once, the second after a pause.
     kit.ask("x", "die", json!({"how": "kill"})).await.unwrap_err();
     let back = kit.ask("x", "add", json!({"a": 2, "b": 3})).await;
     assert_eq!(said(&back.unwrap()), "5");

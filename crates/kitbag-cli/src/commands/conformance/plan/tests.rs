@@ -26,6 +26,6 @@ fn what_the_suite_asks_for() {
     check(&[(SCENARIO, "json-schema-2020-12-preservation")], "json_schema_2020_12_tool by json_schema_echo");
     check(
         &[(CONTEXT, "{")],
-        "MCP_CONFORMANCE_CONTEXT is no JSON: EOF while parsing an object at line 1 column 1",
+        "MCP_CONFORMANCE_CONTEXT is not JSON: EOF while parsing an object at line 1 column 1",
     );
 }

@@ -48,7 +48,7 @@ pub(super) fn add(
             true => failure.hint(
                 "no server is named in the pasted text: {\"mcpServers\": {\"name\": {\"command\": …}}}",
             ),
-            false => failure.hint("mend the pasted text as shown above"),
+            false => failure.hint("correct the pasted text as shown above"),
         });
     }
     let entries: Vec<Named> = specs.iter().map(|spec| (spec.name.clone(), own::entry(spec))).collect();

@@ -156,7 +156,7 @@ fn f3_a_restriction_above_its_heading_closes_all_it_could_have_meant() {
     let check = |line: &str, sections: &[&str]| {
         let key = line.split(' ').next().unwrap();
         let whys = sections.iter().map(|section| {
-            let why = format!("key {key:?} stands outside of the entries of [{section}] (kitbag.toml:1:1)");
+            let why = format!("key {key:?} is outside of the entries of [{section}] (kitbag.toml:1:1)");
             format!("all {section}: {why}")
         });
         let whys: Vec<String> = whys.collect();

@@ -1,4 +1,4 @@
-//! Schemas that are wrong, odd or meant to hurt: mended, or refused with a reason, and quickly.
+//! Schemas that are wrong, odd or meant to hurt: repaired, or refused with a reason, and quickly.
 
 use super::*;
 

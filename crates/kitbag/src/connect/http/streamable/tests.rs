@@ -152,3 +152,11 @@ async fn headers_and_challenges_are_bounded() {
     let said = remote.said(&refusal).into_error().to_string();
     assert!(said.contains("rrr") && said.len() <= 400, "{said}");
 }
+
+#[test]
+fn f83_a_body_that_is_no_response_is_named_as_what_it_is() {
+    let said = |body: &str| not_a_response(body.as_bytes()).to_string();
+    assert_eq!(said(""), "the answer cannot be used: an empty body");
+    let other = "the answer cannot be used: a body that is not a JSON-RPC response to the request";
+    assert_eq!((said("{}"), said("It works!")), (other.to_owned(), other.to_owned()));
+}

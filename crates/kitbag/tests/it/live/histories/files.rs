@@ -107,7 +107,7 @@ pub(super) enum ServerRule {
     PerUser,
     /// A slip: nothing of the server may be called.
     Closed(&'static str),
-    /// A slip: every tool needs a person's yes.
+    /// A slip: every tool needs approval by a person.
     AllNeedApproval(&'static str),
     /// A slip: it counts as switched off.
     CountsAsOff(&'static str),

@@ -50,7 +50,7 @@ async fn f14_a_call_that_waited_is_judged_by_what_is_true_when_it_is_sent() {
     let cases = [
         ("[servers.x]\nexclude = [\"echo\"]\n", Err(ErrorKind::NotFound)),
         ("[servers.x]\nenabled = false\n", Err(ErrorKind::NotFound)),
-        // A slip: nothing of it is shown until it is mended.
+        // A slip: nothing of it is shown until it is fixed.
         ("[servers.x]\nexclud = [\"echo\"]\n", Err(ErrorKind::NotFound)),
         ("[servers.x]\napprove = [\"echo\"]\n", Err(ErrorKind::Unavailable)),
         ("[servers.x.tools.echo.args.message]\npin = \"other\"\n", Err(ErrorKind::Unavailable)),
