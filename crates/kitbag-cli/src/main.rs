@@ -7,6 +7,7 @@ mod context;
 mod exit;
 mod json;
 mod live;
+mod nothing;
 mod present;
 mod report;
 #[cfg(unix)]

@@ -6,14 +6,14 @@ use std::sync::Arc;
 use kitbag::cli::READ_RESULT;
 use kitbag::connect::StartServers;
 use kitbag::tokens::count;
-use kitbag::{Kitbag, OpenOptions, ServerName, UserId, View};
+use kitbag::{Kitbag, OpenOptions, ServerName, View};
 use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
-use crate::live;
 use crate::present::{Form, Way, faults, show};
 use crate::terminal::{DIM, is_shown, lines, styled, table};
+use crate::{live, nothing, unused};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,6 +60,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     for name in only.iter().filter(|name| setup.catalog.iter().all(|part| part.server != **name)) {
         super::servers::find(&setup, name)?;
     }
+    if let Some(failure) = unused::all(context, &setup, &only) {
+        return Err(failure);
+    }
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
     let wanted = (!only.is_empty()).then(|| only.clone());
     let options = OpenOptions {
@@ -71,21 +74,24 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
-        let printed = print(context, &kit, &user, args, &only);
-        live::tell(context, &faults);
+        let view = live::view(context, &kit, &user);
+        let told = view.as_ref().map_or_else(|_| faults.clone(), |view| live::beside(view, &faults));
+        let told = nothing::about(&only, told);
+        let ended = view.map(|view| {
+            let counted = print(context, &kit, &view, args, &only);
+            live::tell(context, &told);
+            match counted {
+                0 => nothing::ends(context, &kit, &view, &only, &told),
+                _ => nothing::partly(context, &kit, &view, &only),
+            }
+        });
         kit.close_and_exit().await;
-        printed.map(|()| Exit::Done)
+        ended
     })
 }
 
-fn print(
-    context: &mut Context,
-    kit: &Kitbag,
-    user: &UserId,
-    args: &Args,
-    only: &[ServerName],
-) -> Result<(), Failure> {
-    let view = live::view(context, kit, user)?;
+/// Prints what the tools of these servers cost; how many rows there are.
+fn print(context: &mut Context, kit: &Kitbag, view: &View, args: &Args, only: &[ServerName]) -> usize {
     let forms = forms(context, args);
     let servers: BTreeSet<&ServerName> = view.tools().iter().map(|shown| &shown.tool.server).collect();
     let mut rows = Vec::new();
@@ -108,7 +114,11 @@ fn print(
     }
     if context.global.json {
         context.print_json(&as_json(&rows, &forms, args.lint));
-        return Ok(());
+        return rows.len();
+    }
+    let count = rows.len();
+    if count == 0 {
+        return count;
     }
     let only = only.to_vec();
     let all = view.only(move |shown| {
@@ -122,7 +132,7 @@ fn print(
     if is_shown() && !context.global.quiet {
         context.print(format!("\n{}\n", styled(DIM, "tokens by o200k; an estimate for other vendors")));
     }
-    Ok(())
+    count
 }
 
 /// Those that were asked for, else all, else as many as a terminal has room for.

@@ -21,6 +21,7 @@ mod ends;
 mod environment;
 mod first_start;
 mod hostile_table;
+mod nothing;
 mod planted;
 mod secrets;
 mod told;

@@ -115,8 +115,8 @@ fn f81_nothing_is_told_of_tools_an_agent_does_not_see() {
         let told = told(&args);
         assert!(!told.contains("looks like"), "{args:?}: {told}");
     }
-    // A tool that is not seen makes no server unavailable.
-    farm.house.run(&["tools", "--agent", "none"]).exits(0);
+    // A tool that is not seen makes no server unavailable: it is denied.
+    farm.house.run(&["tools", "--agent", "none"]).exits(6);
     farm.is_empty();
 }
 
