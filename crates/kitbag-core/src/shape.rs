@@ -12,6 +12,7 @@ mod arguments;
 mod config;
 mod permit;
 mod rules;
+mod unmatched;
 mod unreadable;
 mod view;
 
@@ -25,6 +26,7 @@ pub use rules::{
     Categorize, Describe, EditSchema, Filter, KeepIf, MarkAs, Only, Order, ProviderOptions, Rename, Tag,
     UseNameForm, WithExamples,
 };
+pub use unmatched::{KnownTools, unmatched};
 use unreadable::Unreadable;
 pub use view::{ClashError, HiddenTool, Shapers, View, ViewRequest, ViewTool};
 

@@ -3,6 +3,7 @@
 mod cli_approvals;
 mod cli_call;
 mod cli_completions;
+mod cli_doctor;
 mod cli_given;
 mod cli_limits;
 mod cli_names;

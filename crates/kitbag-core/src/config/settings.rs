@@ -17,6 +17,7 @@ mod closed;
 mod denied;
 mod keys;
 mod not_yet;
+mod patterns;
 mod rules;
 mod schema;
 mod units;
@@ -29,6 +30,7 @@ use closed::Restrictions;
 pub use denied::Denied;
 pub use keys::key_paths;
 pub use not_yet::{NOT_YET, NotYet, is_not_yet};
+pub use patterns::{Pattern, PatternOwner, TOOLS_KEY};
 pub use schema::json_schema;
 use units::bound;
 pub use units::{duration, size};
@@ -72,6 +74,8 @@ pub struct Settings {
     pub servers: Vec<(String, Located<Overrides>)>,
     /// The agents it names, and what each may see.
     pub agents: Vec<(String, AgentRules)>,
+    /// Where it names servers and tools.
+    pub patterns: Vec<Pattern>,
     /// Which form of name tools have.
     pub names: Option<NameForm>,
     /// How tools are shown.
@@ -122,6 +126,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         servers_dir: reader.texts(&["sources", "servers_dir"]).pop(),
         servers: reader.servers(),
         agents: rules::agents(restrictions, &root),
+        patterns: patterns::read(&source, &root),
         names: rules::form(&root, &["present", "names"]),
         mode: rules::mode(&root, &["present", "mode"]),
         users,

@@ -227,7 +227,7 @@ fn f75_a_server_that_cannot_be_listed_is_told_with_its_reason() {
             "{ran:?}"
         );
     }
-    let ran = farm.house.run(&["doctor", "--provider", "openai"]).exits(3);
+    let ran = farm.house.run(&["doctor", "--provider", "openai"]).exits(4);
     assert!(ran.err.contains(reason), "{ran:?}");
     let alone = farm.house.run(&["tools", "x", "--json"]).exits(4);
     let fault = faults(&alone).remove(0);
