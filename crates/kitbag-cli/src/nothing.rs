@@ -9,7 +9,7 @@ use kitbag_core::text::visible;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::terminal::plural;
-use crate::{live, unused};
+use crate::{live, starting, unused};
 
 /// Why one server has nothing to show.
 enum Cause {
@@ -131,6 +131,10 @@ fn cause(context: &Context, kit: &Kitbag, view: &View, server: &ServerName) -> O
     if let Some(failure) = unused::why(&kit.setup(), server) {
         // Those were told before anything was started.
         return Some(Cause::Told(failure.exit));
+    }
+    if starting::still_starting(kit).iter().any(|row| row.name == server.as_str()) {
+        // That is told, too, and is no failure.
+        return Some(Cause::Told(Exit::Done));
     }
     if let Some((_, away)) = view.away().find(|(name, _)| *name == server) {
         return Some(Cause::Told(away.kind.into()));

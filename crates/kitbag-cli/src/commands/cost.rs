@@ -15,6 +15,10 @@ use crate::present::{Form, Way, faults, show};
 use crate::terminal::{DIM, is_shown, lines, styled, table};
 use crate::{live, nothing, unused};
 
+mod figures;
+
+use figures::By;
+
 const EXAMPLES: &str = "\
 Examples:
   kitbag cost                              every server
@@ -125,7 +129,8 @@ fn print(context: &mut Context, kit: &Kitbag, view: &View, args: &Args, only: &[
         shown.name.as_str() != READ_RESULT && (only.is_empty() || only.contains(&shown.tool.server))
     });
     rows.push(row(kit, None, None, all, &forms, args.way));
-    context.print(as_table(&rows, &forms, args.tools));
+    let by = if args.tools { By::Tool } else { By::Server };
+    context.print(figures::as_table(&rows, &forms, by));
     if let Some(all) = rows.last().filter(|_| args.lint) {
         context.print(linted(all, &forms));
     }
@@ -194,27 +199,4 @@ fn as_json(rows: &[Row], forms: &[Form], lint: bool) -> Value {
         })
     });
     cells.collect()
-}
-
-fn as_table(rows: &[Row], forms: &[Form], by_tool: bool) -> String {
-    let mut table = table();
-    let title = |form: &Form| {
-        let name = form.to_string();
-        name.strip_prefix("native:").unwrap_or(&name).to_uppercase()
-    };
-    let second = if by_tool { "TOOL" } else { "TOOLS" };
-    table.set_header(["SERVER".to_owned(), second.to_owned()].into_iter().chain(forms.iter().map(title)));
-    for row in rows {
-        // A name is never empty, so the row without one is the total.
-        let (name, second) = match (&row.server, &row.tool) {
-            (Some(server), Some(tool)) => (server.to_string(), tool.clone()),
-            (Some(server), None) => (server.to_string(), row.tools.to_string()),
-            (None, _) => (String::new(), format!("{} in all", row.tools)),
-        };
-        table.add_row([name, second].into_iter().chain(row.tokens.iter().map(usize::to_string)));
-    }
-    for column in table.column_iter_mut().skip(if by_tool { 2 } else { 1 }) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Right);
-    }
-    lines(&table)
 }

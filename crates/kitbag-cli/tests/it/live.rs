@@ -24,6 +24,7 @@ mod first_start;
 mod hostile_table;
 mod nothing;
 mod planted;
+mod screens;
 mod secrets;
 mod told;
 

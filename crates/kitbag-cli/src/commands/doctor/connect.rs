@@ -24,6 +24,9 @@ use crate::exit::Failure;
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
 use crate::{live, present, starting};
 
+/// So wide that every usual time fits: the table looks the same from run to run.
+const TIME: usize = 7;
+
 /// What was found out.
 pub(super) struct Checked {
     pub(super) rows: Vec<Server>,
@@ -152,7 +155,11 @@ pub(super) fn as_table(rows: &[Server]) -> String {
             visible(&server.status.name).into(),
             cell(style(status.state), status.state.as_str()),
             protocol(server).into(),
-            server.took.map(|took| Seconds(took).to_string()).unwrap_or_default().into(),
+            server
+                .took
+                .map(|took| format!("{:>TIME$}", Seconds(took).to_string()))
+                .unwrap_or_default()
+                .into(),
             status.tools.map(|tools| tools.to_string()).unwrap_or_default().into(),
             match server.refused {
                 0 => String::new().into(),

@@ -94,7 +94,8 @@ pub(super) fn print(context: &mut Context, seen: &ShownView<'_>, rows: &[&ViewTo
 
 /// How wide the names are that leave room for a description.
 fn name_column(rows: &[&ViewTool]) -> usize {
-    let most = width().map_or(usize::MAX, |width| width.saturating_sub(DESCRIPTION + 2 * INDENT));
+    let most = |width: usize| width.saturating_sub(DESCRIPTION + 2 * INDENT).min(width / 2);
+    let most = width().map_or(usize::MAX, most);
     let lengths = rows.iter().map(|row| row.name.as_str().len());
     lengths.filter(|length| *length <= most).max().unwrap_or(0)
 }
