@@ -37,7 +37,7 @@ pub(crate) fn is_shown() -> bool {
 
 /// How wide the terminal is, if there is one.
 pub(crate) fn width() -> Option<usize> {
-    table().width().map(usize::from)
+    Table::new().width().map(usize::from)
 }
 
 /// A text of many lines, fit for a terminal: lines and tabs stay, everything else that does not show is made
@@ -51,6 +51,10 @@ pub(crate) fn readable(text: &str) -> String {
 pub(crate) fn table() -> Table {
     let mut table = Table::new();
     // The stream drops colours where they do not belong; the table need not know.
+    // Lines are indented by one, and one that is too long by a blank makes an empty one on the terminal.
+    if let Some(width) = table.width() {
+        table.set_width(width.saturating_sub(1));
+    }
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).enforce_styling();
     table
 }
@@ -78,7 +82,18 @@ pub(crate) fn keep_whole(table: &mut Table, columns: &[usize]) {
 
 /// A table as lines, indented and without blanks at their ends.
 pub(crate) fn lines(table: &Table) -> String {
-    table.lines().map(|line| format!("{}\n", format!(" {line}").trim_end())).collect()
+    table.lines().map(|line| format!(" {}", without_end(&line)).trim_end().to_owned() + "\n").collect()
+}
+
+/// A line without the blanks at its end, also where a style ends after them.
+fn without_end(line: &str) -> String {
+    let mut end = line.trim_end();
+    let mut codes = String::new();
+    while let Some(at) = end.rfind('\u{1b}').filter(|at| end[*at..].find('m') == Some(end.len() - at - 1)) {
+        codes.insert_str(0, &end[at..]);
+        end = end[..at].trim_end();
+    }
+    format!("{end}{codes}")
 }
 
 /// A text below a line of a table, indented and broken between words.

@@ -216,6 +216,23 @@ fn f81_a_remembered_list_is_marked_stale_everywhere() {
 }
 
 #[test]
+fn f61_a_tool_that_is_unavailable_takes_one_line() {
+    let farm = Breakable::new();
+    farm.0.house.run(&["tools"]).exits(0);
+    farm.run("--cut start:kill");
+    // With a server that is not known everybody is waited for, and rows say who is away.
+    farm.0.add("new", &["--cut", "start:kill"]);
+    let ran = pty::run(&farm.0.house, 80, &["tools", "--wait", "500ms"], &[]);
+    let lines: Vec<&str> = ran.out.lines().filter(|line| line.contains("[unavailable]")).collect();
+    assert!(1 < lines.len(), "{}", ran.out);
+    for line in lines {
+        let plain = uncoloured(line);
+        assert!(plain.chars().count() <= 80 && !plain.ends_with(' '), "{plain:?}");
+    }
+    farm.0.is_empty();
+}
+
+#[test]
 fn f75_a_server_that_cannot_be_listed_is_told_with_its_reason() {
     let farm = Farm::of("x", &["--fault", "c15:broken"]);
     farm.add("good", &[]);
