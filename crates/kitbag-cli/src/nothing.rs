@@ -22,7 +22,7 @@ enum Cause {
 }
 
 impl Cause {
-    fn new(&self) -> Option<&Failure> {
+    fn untold(&self) -> Option<&Failure> {
         match self {
             Self::New(failure) => Some(failure),
             Self::Told(_) | Self::Empty(_) => None,
@@ -93,7 +93,7 @@ fn say(context: &mut Context, causes: &[Cause]) {
             context.remark(note);
         }
     }
-    let new: Vec<&Failure> = causes.iter().filter_map(Cause::new).collect();
+    let new: Vec<&Failure> = causes.iter().filter_map(Cause::untold).collect();
     for (at, failure) in new.iter().enumerate() {
         let same = |other: &&&Failure| other.hint == failure.hint;
         let more = new[at + 1..].iter().filter(same).count();
