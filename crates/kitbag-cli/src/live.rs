@@ -1,6 +1,6 @@
 //! Running servers for the length of one command, and what its agent sees of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use kitbag::cli::{READ_RESULT, could_have, speaks_of};
 use kitbag::connect::StartServers;
 use kitbag::{
     ApprovalRequest, Approver, BoxFuture, Fault, FaultKind, Kitbag, LocalTool, OpenOptions, ServerName,
-    ServerSpec, Setup, Severity, UserId, View,
+    ServerSpec, ServerStatus, Setup, Severity, UserId, View,
 };
 use kitbag_core::Stage;
 use kitbag_core::text::visible;
@@ -37,14 +37,26 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
     if !setup.switched_on {
         return context.remark("nothing to show");
     }
+    let status = kit.status();
     let why = if !setup.catalog.is_empty() {
-        "the catalog has no tool that is seen here"
-    } else if kit.status().is_empty() {
-        "no servers are configured; `--demo` has three tools at hand"
+        "the catalog has no tool that is seen here".to_owned()
+    } else if status.is_empty() {
+        "no servers are configured; `--demo` has three tools at hand".to_owned()
+    } else if kit.links().is_empty() {
+        format!("no server is in use ({}); `kitbag servers` shows them", states(&status))
     } else {
-        "no server in use has a tool that is seen here; `kitbag status` says how they are"
+        "no server in use has a tool that is seen here; `kitbag status` says how they are".to_owned()
     };
     context.remark(format!("nothing to show: {why}"));
+}
+
+/// How many servers are in which state.
+fn states(status: &[ServerStatus]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in status {
+        *counts.entry(row.status.state.as_str()).or_default() += 1;
+    }
+    counts.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints what is wrong and worth knowing on stderr. Where a server's tools have much of the same kind a person is

@@ -91,3 +91,27 @@ fn f75_a_tool_of_a_server_that_is_not_used_says_why() {
     assert_eq!((&called["ok"], &called["kind"]), (&json!(false), &json!("held")));
     farm.is_empty();
 }
+
+#[test]
+fn f52_a_server_that_is_not_used_cannot_be_warmed() {
+    let farm = farm();
+    farm.house.run(&["servers", "warm", "off"]).fails(4, "off is disabled");
+    farm.house.run(&["servers", "warm", "held"]).fails(6, "kitbag trust");
+    farm.house.run(&["servers", "warm", "broken"]).fails(3, "broken cannot be used: ");
+    let both = farm.house.run(&["servers", "warm", "good", "off"]).exits(0);
+    assert!(both.out.starts_with("good: ready") && both.err.contains("off is disabled"), "{both:?}");
+    assert_eq!(both.out.lines().count(), 1, "{both:?}");
+    farm.is_empty();
+}
+
+#[test]
+fn f52_where_no_server_is_in_use_that_is_said() {
+    let farm = Farm::new();
+    farm.add_with("off", &[], &json!({"enabled": false}));
+    for command in ["tools", "prompt", "cost"] {
+        let ran = farm.house.run(&[command]).exits(0);
+        assert!(ran.err.contains("nothing to show: no server is in use (1 disabled)"), "{command}: {ran:?}");
+        assert_eq!(ran.out, "", "{command}");
+    }
+    farm.is_empty();
+}
