@@ -16,7 +16,11 @@ const BENCHES: &[Bench] = &[
     Bench { name: "allocations", package: "kitbag", programs: &["--example=bench_allocations"] },
     // Counting allocations costs time, so it is done apart.
     Bench { name: "call", package: "bench", programs: &["--bin=bench-call", "--bin=bench-call-allocations"] },
+    Bench { name: "first-contact", package: "bench", programs: &["--bin=bench-first-contact"] },
 ];
+
+/// What a benchmark measures as a program of its own, and must be built beside it.
+const MEASURED: &[(&str, &str)] = &[("first-contact", "kitbag-cli")];
 
 struct Bench {
     name: &'static str,
@@ -33,6 +37,9 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
         return Err(unknown("benchmark", name, names()));
     };
+    for (_, package) in MEASURED.iter().filter(|(measured, _)| measured == name) {
+        shell::run(&mut shell::cargo(&["build", "--release", "--package", package]))?;
+    }
     let run = |program: &&str| {
         let mut cargo = shell::cargo(&["run", "--release", "--package", bench.package, program]);
         shell::run(cargo.arg("--").args(rest))

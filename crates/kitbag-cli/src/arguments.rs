@@ -1,11 +1,12 @@
 //! The arguments of a tool as a person reads them: a row each, and a call ready to be pasted.
 
+use clap::builder::styling::Style;
 use kitbag_core::schema::ExactJson;
 use kitbag_core::text::visible;
 use serde_json::{Map, Value};
 
 use crate::json;
-use crate::terminal::{lines, table};
+use crate::terminal::{DIM, TITLE, below, keep_whole, lines, styled, table, width};
 
 pub(crate) mod read;
 
@@ -153,8 +154,40 @@ fn is_nested(root: &Value, schema: &Value, room: usize) -> bool {
     own || items || cut || parts.into_iter().any(|part| is_nested(root, part, room - 1))
 }
 
-/// The arguments as a table; columns that say nothing are left out.
+/// The arguments as a table where descriptions have room beside the rest, else as a list.
 pub(crate) fn as_table(arguments: &[Argument<'_>]) -> String {
+    let beside = |argument: &Argument<'_>| {
+        let default = argument.default.map(json::line).unwrap_or_default();
+        [argument.name.chars().count(), argument.kind.chars().count(), default.chars().count()]
+    };
+    let widest = |column: usize| arguments.iter().map(|one| beside(one)[column]).max().unwrap_or_default();
+    let needed = widest(0) + widest(1) + widest(2) + TITLES + DESCRIPTION;
+    if width().is_none_or(|width| needed <= width) { in_columns(arguments) } else { one_by_one(arguments) }
+}
+
+/// What the gaps and the column REQUIRED take.
+const TITLES: usize = 20;
+
+/// The least a description gets of a line.
+const DESCRIPTION: usize = 36;
+
+/// Each argument with what is said of it below.
+fn one_by_one(arguments: &[Argument<'_>]) -> String {
+    let one = |argument: &Argument<'_>| {
+        let mut facts = vec![argument.kind.clone()];
+        facts.extend(argument.required.then(|| "required".to_owned()));
+        facts.extend(argument.default.map(|value| format!("default {}", json::line(value))));
+        let facts = facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(", ");
+        let about = visible(&argument.description.split_whitespace().collect::<Vec<_>>().join(" "));
+        let about = if about.is_empty() { String::new() } else { below(Style::new(), &about) };
+        let facts = if facts.is_empty() { String::new() } else { format!(" ({facts})") };
+        format!("  {}{}\n{about}", styled(TITLE, visible(argument.name)), styled(DIM, facts))
+    };
+    arguments.iter().map(one).collect()
+}
+
+/// As a table; columns that say nothing are left out.
+fn in_columns(arguments: &[Argument<'_>]) -> String {
     let row = |argument: &Argument<'_>| {
         [
             visible(argument.name),
@@ -173,6 +206,7 @@ pub(crate) fn as_table(arguments: &[Argument<'_>]) -> String {
     for row in &rows {
         table.add_row(used.iter().map(|column| row[*column].as_str()));
     }
+    keep_whole(&mut table, &[0]);
     lines(&table)
 }
 

@@ -1,17 +1,16 @@
 //! Running servers for the length of one command, and what its agent sees of them.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 
 use kitbag::cli::{READ_RESULT, could_have, speaks_of};
 use kitbag::connect::StartServers;
 use kitbag::{
-    ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, ErrorKind, Fault, FaultKind, Kitbag, LocalTool,
-    OpenOptions, ServerName, ServerSpec, Setup, Severity, UserId, View,
+    ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, Fault, FaultKind, Kitbag, LocalTool, OpenOptions,
+    ServerName, ServerSpec, ServerStatus, Setup, Severity, UserId, View,
 };
 use kitbag_core::Stage;
-use kitbag_core::config::layers::{EntryState, MergedServer};
 use kitbag_core::text::visible;
 
 use crate::context::Context;
@@ -38,14 +37,26 @@ pub(crate) fn say_nothing_to_show(context: &mut Context, kit: &Kitbag) {
     if !setup.switched_on {
         return context.remark("nothing to show");
     }
+    let status = kit.status();
     let why = if !setup.catalog.is_empty() {
-        "the catalog has no tool that is seen here"
-    } else if kit.status().is_empty() {
-        "no servers are configured; `--demo` adds three small tools"
+        "the catalog has no tool that is seen here".to_owned()
+    } else if status.is_empty() {
+        "no servers are configured; `--demo` adds three small tools".to_owned()
+    } else if kit.links().is_empty() {
+        format!("no server is in use ({}); `kitbag servers` shows them", states(&status))
     } else {
-        "no server in use has a tool that is seen here; `kitbag status` shows their state"
+        "no server in use has a tool that is seen here; `kitbag status` shows their state".to_owned()
     };
     context.remark(format!("nothing to show: {why}"));
+}
+
+/// How many servers are in which state.
+fn states(status: &[ServerStatus]) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in status {
+        *counts.entry(row.status.state.as_str()).or_default() += 1;
+    }
+    counts.iter().map(|(state, count)| format!("{count} {state}")).collect::<Vec<_>>().join(", ")
 }
 
 /// Prints what is wrong and worth knowing on stderr. Where a server's tools have much of the same kind a person is
@@ -78,12 +89,21 @@ pub(crate) fn tell(context: &mut Context, faults: &[Fault]) {
     }
 }
 
-/// What may be told beside what an agent sees: of tools it does not see, nothing.
+/// What may be told beside what an agent sees: of tools and servers it does not see, nothing.
 pub(crate) fn beside(view: &View, faults: &[Fault]) -> Vec<Fault> {
     let all = view.tools().iter().chain(view.shadowed());
     let seen: HashMap<_, _> =
         all.map(|shown| ((&shown.tool.server, shown.tool.name.as_str()), shown)).collect();
+    // A person who asks for no agent may know of all servers.
+    let is_the_persons = view.agent().name.is_none();
+    let sees = |server: &ServerName| {
+        let is_away = view.snapshot().away(server).is_some();
+        is_the_persons || !is_away || view.away().any(|(name, _)| name == server)
+    };
     let told = |fault: &Fault| {
+        if fault.server.as_ref().is_some_and(|server| !sees(server)) {
+            return None;
+        }
         let (Some(server), Some(tool)) = (&fault.server, &fault.tool) else { return Some(fault.clone()) };
         if view.snapshot().tool(server, tool.as_str()).is_none() {
             return Some(fault.clone());
@@ -167,13 +187,6 @@ pub(crate) fn view(context: &Context, kit: &Kitbag, user: &UserId) -> Result<Arc
     })
 }
 
-/// How a command ends that found nothing because servers are away: as calls to all of them would.
-pub(crate) fn exit_of_away(view: &View) -> Exit {
-    let mut kinds = view.away().map(|(_, away)| away.kind);
-    let first = kinds.next().unwrap_or(ErrorKind::Unavailable);
-    if kinds.all(|kind| kind == first) { first.into() } else { Exit::Unavailable }
-}
-
 /// How a command ends that went well otherwise: what a file says and cannot be read shuts off what it could have
 /// meant, and that is a fault of the configuration.
 pub(crate) fn unless_closed(view: &View, exit: Exit) -> Exit {
@@ -193,20 +206,6 @@ pub(crate) fn because_closed(context: &mut Context, view: &View, failure: Failur
     }
     context.faults(view.faults());
     Failure { exit, ..failure }
-}
-
-/// The same for a tool of a server whose own entry cannot be read: another server's tool was not meant.
-pub(crate) fn because_broken(context: &mut Context, kit: &Kitbag, name: &str, failure: Failure) -> Failure {
-    let setup = kit.setup();
-    let is_meant = |row: &&MergedServer| {
-        row.state == EntryState::Broken
-            && ServerName::parse(&row.name).is_ok_and(|server| speaks_of(&server, name))
-    };
-    let broken = setup.merged.servers.iter().find(is_meant);
-    let Some(row) = broken.filter(|_| failure.exit == Exit::NotFound) else { return failure };
-    context.faults(&row.faults);
-    let message = format!("the entry of {} cannot be read, so it is not used", visible(&row.name));
-    Failure::new(Exit::Config, message).hint("kitbag doctor")
 }
 
 /// Whether there is a person to ask, who wants to be asked.

@@ -9,6 +9,7 @@ mod json;
 mod keyboard;
 mod link_args;
 mod live;
+mod nothing;
 mod present;
 mod report;
 #[cfg(unix)]

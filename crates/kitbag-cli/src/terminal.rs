@@ -3,7 +3,7 @@
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use clap::builder::styling::{AnsiColor, Style};
-use comfy_table::{Attribute, Cell, Color, ContentArrangement, Table, presets};
+use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, presets};
 use kitbag_core::text::visible;
 
 pub(crate) const TITLE: Style = Style::new().bold();
@@ -11,6 +11,9 @@ pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const ODD: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// However narrow a terminal is, so much of a path is shown.
+pub(crate) const SHORTEST_PATH: usize = 20;
 
 /// A text in a style; the stream it is written to drops the style where it does not belong.
 pub(crate) fn styled(style: Style, text: impl std::fmt::Display) -> String {
@@ -34,7 +37,7 @@ pub(crate) fn is_shown() -> bool {
 
 /// How wide the terminal is, if there is one.
 pub(crate) fn width() -> Option<usize> {
-    table().width().map(usize::from)
+    Table::new().width().map(usize::from)
 }
 
 /// A text of many lines, fit for a terminal: lines and tabs stay, everything else that does not show is made
@@ -48,6 +51,10 @@ pub(crate) fn readable(text: &str) -> String {
 pub(crate) fn table() -> Table {
     let mut table = Table::new();
     // The stream drops colours where they do not belong; the table need not know.
+    // Lines are indented by one, and one that is too long by a blank makes an empty one on the terminal.
+    if let Some(width) = table.width() {
+        table.set_width(width.saturating_sub(1));
+    }
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).enforce_styling();
     table
 }
@@ -64,9 +71,57 @@ pub(crate) fn cell(style: Style, text: impl std::fmt::Display) -> Cell {
     }
 }
 
+/// Columns that are as wide as what they hold; the others share the rest.
+pub(crate) fn keep_whole(table: &mut Table, columns: &[usize]) {
+    for column in columns {
+        if let Some(column) = table.column_mut(*column) {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+}
+
 /// A table as lines, indented and without blanks at their ends.
 pub(crate) fn lines(table: &Table) -> String {
-    table.lines().map(|line| format!("{}\n", format!(" {line}").trim_end())).collect()
+    table.lines().map(|line| format!(" {}", without_end(&line)).trim_end().to_owned() + "\n").collect()
+}
+
+/// A line without the blanks at its end, also where a style ends after them.
+fn without_end(line: &str) -> String {
+    let mut end = line.trim_end();
+    let mut codes = String::new();
+    while let Some(at) = end.rfind('\u{1b}').filter(|at| end[*at..].find('m') == Some(end.len() - at - 1)) {
+        codes.insert_str(0, &end[at..]);
+        end = end[..at].trim_end();
+    }
+    format!("{end}{codes}")
+}
+
+/// A text below a line of a table, indented and broken between words.
+pub(crate) fn below(style: Style, text: &str) -> String {
+    let mut table = table();
+    table.add_row(["  ", text]);
+    keep_whole(&mut table, &[0]);
+    let lines = lines(&table);
+    // Styled here and not in the table, which would style the blanks around it, too.
+    lines.lines().map(|line| format!("{:6}{}\n", "", styled(style, line.trim_start()))).collect()
+}
+
+/// A path that takes no more than its share of a line.
+pub(crate) fn path_end(path: &str) -> String {
+    let share = |width: usize| (width * 2 / 5).max(SHORTEST_PATH);
+    path_within(path, width().map_or(usize::MAX, share))
+}
+
+/// The end of a path that is longer than this, so that it is never broken: the end tells more.
+pub(crate) fn path_within(path: &str, most: usize) -> String {
+    let length = path.chars().count();
+    if length <= most {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(length + 1 - most.max(1)).collect();
+    // From the next folder on, where there is one.
+    let end = end.find('/').filter(|at| at + 1 < end.len()).map_or(end.as_str(), |at| &end[at..]);
+    format!("…{end}")
 }
 
 /// Asks a yes-or-no question; no answer is no.

@@ -13,6 +13,7 @@ mod config;
 mod permit;
 pub mod policy;
 mod rules;
+mod unmatched;
 mod unreadable;
 mod view;
 
@@ -26,6 +27,7 @@ pub use rules::{
     Categorize, Describe, EditSchema, Filter, KeepIf, MarkAs, Only, Order, ProviderOptions, Rename, Tag,
     UseNameForm, WithExamples,
 };
+pub use unmatched::{KnownTools, unmatched};
 use unreadable::Unreadable;
 pub use view::{ClashError, HiddenTool, Shapers, View, ViewRequest, ViewTool};
 

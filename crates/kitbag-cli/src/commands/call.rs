@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::{self, LinkArgs};
-use crate::{arguments, live, starting};
+use crate::{arguments, live, starting, unused};
 
 mod elicit;
 mod given;
@@ -91,6 +91,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     if !setup.switched_on && !live::is_local(context, &setup, &args.tool) {
         return Err(Failure::new(Exit::Unavailable, live::OFF.0).hint(live::OFF.1));
     }
+    if let Some(failure) = unused::why_written(&setup, &args.tool) {
+        return Err(not_sent(context, failure));
+    }
     let folder = match &args.save {
         Some(folder) => Folder::asked_for(folder)?,
         None => {
@@ -139,10 +142,26 @@ async fn once(
     let done = follow(context, kit, &view, args, &text, hide).await;
     done.map_err(|failure| {
         let kind = failure.kind;
+        if kind == ErrorKind::NotFound
+            && let Some(failure) = unused::why_tool(&kit.setup(), &args.tool)
+        {
+            return not_sent(context, failure);
+        }
         let failure = failed(context, &view, &args.tool, failure).of_kind(kind);
-        let failure = live::because_broken(context, kit, &args.tool, failure);
         live::because_closed(context, &view, failure)
     })
+}
+
+/// A tool of a server that is not used: why, as JSON too.
+fn not_sent(context: &mut Context, failure: Failure) -> Failure {
+    if context.global.json {
+        let kind = if failure.exit == Exit::Held { ErrorKind::Held } else { ErrorKind::Unavailable };
+        context.print_json(&json!({
+            "ok": false, "kind": kind.as_str(), "content": [], "structured": null, "is_error": true,
+            "message": failure.message, "repair": null, "meta": {"server": null, "tool": null, "code": null},
+        }));
+    }
+    failure
 }
 
 /// Says which tool a name is taken for that nobody gave it.

@@ -6,14 +6,18 @@ use std::sync::Arc;
 use kitbag::cli::READ_RESULT;
 use kitbag::connect::StartServers;
 use kitbag::tokens::count;
-use kitbag::{Kitbag, OpenOptions, ServerName, UserId, View};
+use kitbag::{Kitbag, OpenOptions, ServerName, View};
 use serde_json::{Value, json};
 
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
-use crate::live;
 use crate::present::{Form, Way, faults, show};
 use crate::terminal::{DIM, is_shown, lines, styled, table};
+use crate::{live, nothing, unused};
+
+mod figures;
+
+use figures::By;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,6 +72,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     for name in only.iter().filter(|name| setup.catalog.iter().all(|part| part.server != **name)) {
         super::servers::find(&setup, name)?;
     }
+    if let Some(failure) = unused::all(context, &setup, &only) {
+        return Err(failure);
+    }
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
     let wanted = (!only.is_empty()).then(|| only.clone());
     let options = OpenOptions {
@@ -79,21 +86,24 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     };
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
-        let printed = print(context, &kit, &user, args, &only);
-        live::tell(context, &faults);
+        let view = live::view(context, &kit, &user);
+        let told = view.as_ref().map_or_else(|_| faults.clone(), |view| live::beside(view, &faults));
+        let told = nothing::about(&only, told);
+        let ended = view.map(|view| {
+            let counted = print(context, &kit, &view, args, &only);
+            live::tell(context, &told);
+            match counted {
+                0 => nothing::ends(context, &kit, &view, &only, &told),
+                _ => nothing::partly(context, &kit, &view, &only),
+            }
+        });
         kit.close_and_exit().await;
-        printed.map(|()| Exit::Done)
+        ended
     })
 }
 
-fn print(
-    context: &mut Context,
-    kit: &Kitbag,
-    user: &UserId,
-    args: &Args,
-    only: &[ServerName],
-) -> Result<(), Failure> {
-    let view = live::view(context, kit, user)?;
+/// Prints what the tools of these servers cost; how many rows there are.
+fn print(context: &mut Context, kit: &Kitbag, view: &View, args: &Args, only: &[ServerName]) -> usize {
     let forms = forms(context, args);
     let servers: BTreeSet<&ServerName> = view.tools().iter().map(|shown| &shown.tool.server).collect();
     let mut rows = Vec::new();
@@ -116,14 +126,19 @@ fn print(
     }
     if context.global.json {
         context.print_json(&as_json(&rows, &forms, args.lint));
-        return Ok(());
+        return rows.len();
+    }
+    let count = rows.len();
+    if count == 0 {
+        return count;
     }
     let only = only.to_vec();
     let all = view.only(move |shown| {
         shown.name.as_str() != READ_RESULT && (only.is_empty() || only.contains(&shown.tool.server))
     });
     rows.push(row(kit, None, None, all, &forms, args.way));
-    context.print(as_table(&rows, &forms, args.tools));
+    let by = if args.tools { By::Tool } else { By::Server };
+    context.print(figures::as_table(&rows, &forms, by));
     if let Some(all) = rows.last().filter(|_| args.lint) {
         context.print(linted(all, &forms));
     }
@@ -132,7 +147,7 @@ fn print(
         // A table that is read by a program keeps its rows; the marks stand in it either way.
         false => context.remark(LEGEND),
     }
-    Ok(())
+    count
 }
 
 /// Those that were asked for, else all, else as many as a terminal has room for.
@@ -194,28 +209,4 @@ fn as_json(rows: &[Row], forms: &[Form], lint: bool) -> Value {
         })
     });
     cells.collect()
-}
-
-fn as_table(rows: &[Row], forms: &[Form], by_tool: bool) -> String {
-    let mut table = table();
-    let title = |form: &Form| {
-        let name = form.to_string();
-        let mark = if form.is_estimated() { ESTIMATE } else { "" };
-        format!("{}{mark}", name.strip_prefix("native:").unwrap_or(&name).to_uppercase())
-    };
-    let second = if by_tool { "TOOL" } else { "TOOLS" };
-    table.set_header(["SERVER".to_owned(), second.to_owned()].into_iter().chain(forms.iter().map(title)));
-    for row in rows {
-        // A name is never empty, so the row without one is the total.
-        let (name, second) = match (&row.server, &row.tool) {
-            (Some(server), Some(tool)) => (server.to_string(), tool.clone()),
-            (Some(server), None) => (server.to_string(), row.tools.to_string()),
-            (None, _) => (String::new(), format!("{} in all", row.tools)),
-        };
-        table.add_row([name, second].into_iter().chain(row.tokens.iter().map(usize::to_string)));
-    }
-    for column in table.column_iter_mut().skip(if by_tool { 2 } else { 1 }) {
-        column.set_cell_alignment(comfy_table::CellAlignment::Right);
-    }
-    lines(&table)
 }

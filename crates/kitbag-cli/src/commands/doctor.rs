@@ -1,28 +1,34 @@
 //! `kitbag doctor`: everything that is wrong with the configuration, with its line and what to write.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use kitbag::cli::how_to_get;
-use kitbag::connect::StartServers;
-use kitbag::files::SecretStore;
 use kitbag::spec::ServerTarget;
-use kitbag::{
-    Fault, FaultKind, Kitbag, Mode, OpenOptions, PresentOptions, Provider, Secret, ServerSpec, Setup,
-    Severity,
-};
+use kitbag::{Fault, FaultKind, Provider, ServerSpec, Setup, Severity};
+use kitbag_core::Stage;
 use kitbag_core::config::layers::EntryState;
-use kitbag_core::config::own::asks_for;
-use kitbag_core::model::{Defaults, ResolvedTarget, input_variable, unpinned};
-use serde_json::json;
+use kitbag_core::model::{Defaults, ResolvedTarget, unpinned};
+use serde_json::{Value, json};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::terminal::{BAD, GOOD, ODD, ask, is_interactive, plural, styled};
-use crate::{json, live, present};
+use crate::terminal::{BAD, GOOD, ODD, plural, styled};
+use crate::{json, live};
+
+mod connect;
+mod inputs;
+mod rules;
+
+const EXAMPLES: &str = "\
+Examples:
+  kitbag doctor                      files, values, programs and rules; nothing is started
+  kitbag doctor --connect            also start every server and look at its tools
+  kitbag doctor --provider gemini    the same for what one provider would refuse";
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
+    /// Start every server, wait for it (downloads included), and check its tools and the rules about them
+    #[arg(long)]
+    connect: bool,
     /// Connect, and say which tools this provider would not take: openai, openai-responses, anthropic, gemini,
     /// gemini-openapi or generic
     #[arg(long, value_name = "NAME", value_parser = Provider::parse)]
@@ -31,18 +37,30 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let mut setup = context.setup()?;
-    ask_for_inputs(context, &mut setup)?;
-    if let Some(provider) = args.provider {
-        return of_provider(context, setup, provider);
-    }
-    let mut faults = known_faults(&setup);
-    faults.extend(unpinned_launchers(&setup));
-    let used = setup.used().count();
-    Ok(tell(context, used, faults))
+    inputs::ask_for_inputs(context, &mut setup)?;
+    let used = setup.used().count() + setup.catalog.len();
+    let unpinned = unpinned_launchers(&setup);
+    let (rows, mut faults) = if args.connect || args.provider.is_some() {
+        let providers = args.provider.map_or_else(|| Provider::ALL.to_vec(), |one| vec![one]);
+        let checked = connect::check(context, setup, &providers)?;
+        (checked.rows, checked.faults)
+    } else {
+        let mut faults = without_rules(&setup);
+        faults.extend(rules::by_remembered(context, setup)?);
+        (Vec::new(), faults)
+    };
+    faults.extend(unpinned);
+    Ok(tell(context, used, &rows, faults))
 }
 
-/// Everything that is wrong as far as it is known without connecting.
+/// Everything that is wrong as far as the files say.
 pub(super) fn known_faults(setup: &Setup) -> Vec<Fault> {
+    let mut faults = without_rules(setup);
+    faults.extend(rules::misnamed(setup));
+    faults
+}
+
+fn without_rules(setup: &Setup) -> Vec<Fault> {
     let mut faults: Vec<Fault> = setup.faults().cloned().collect();
     for row in setup.merged.servers.iter().filter(|row| row.state == EntryState::Used) {
         if let Some(spec) = &row.spec {
@@ -71,37 +89,20 @@ fn unpinned_launchers(setup: &Setup) -> Option<Fault> {
     (!all.is_empty()).then(|| Fault::note(FaultKind::Unpinned, message).hint(hint))
 }
 
-/// What a provider would not take of what the servers offer, and what is told it otherwise.
-fn of_provider(context: &mut Context, setup: Setup, provider: Provider) -> Result<Exit, Failure> {
-    let (user, used) = (setup.user.clone(), setup.used().count() + setup.catalog.len());
-    let options =
-        OpenOptions { wait: context.global.wait, start: StartServers::AtOnce, ..OpenOptions::default() };
-    live::block_on(async {
-        let (kit, mut faults) = Kitbag::open_with(setup, options).await?;
-        let told = live::view(context, &kit, &user).map(|view| {
-            let usual = kit.present_options(view.agent(), provider);
-            let audience = PresentOptions { mode: Mode::Native, servers: BTreeMap::new(), ..usual };
-            let shown = kit.present(&view, &audience);
-            // All that is asked for here is worth being shown.
-            let seen = |fault: Fault| Fault { severity: fault.severity.max(Severity::Warning), ..fault };
-            faults.extend(present::faults(&shown).into_iter().map(seen));
-            tell(context, used, faults)
-        });
-        kit.close().await;
-        told
-    })
-}
-
 /// Prints what is wrong, the worst first, and how much there is.
-fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
+fn tell(context: &mut Context, used: usize, rows: &[connect::Server], mut faults: Vec<Fault>) -> Exit {
     faults.sort_by_key(|fault| std::cmp::Reverse(fault.severity));
     let count = |severity: Severity| faults.iter().filter(|fault| fault.severity == severity).count();
     let (errors, warnings) = (count(Severity::Error), count(Severity::Warning));
+    let exit = exit(&faults);
     if context.global.json {
-        let faults: Vec<_> = faults.iter().map(json::fault).collect();
-        context
-            .print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
+        let connected: Vec<Value> = rows.iter().map(connect::as_json).collect();
+        let faults: Vec<Value> = faults.iter().map(json::fault).collect();
+        context.print_json(&json!({
+            "servers": used, "errors": errors, "warnings": warnings, "connected": connected, "faults": faults,
+        }));
     } else {
+        context.print(connect::as_table(rows));
         // One line for all servers, so it is shown without --verbose, too.
         let (unpinned, others): (Vec<_>, Vec<_>) =
             faults.into_iter().partition(|fault| fault.kind == FaultKind::Unpinned);
@@ -127,7 +128,19 @@ fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
             )
         ));
     }
-    if 0 < errors { Exit::Config } else { Exit::Done }
+    exit
+}
+
+/// What the files say outweighs servers that are away.
+fn exit(faults: &[Fault]) -> Exit {
+    let errors = || faults.iter().filter(|fault| fault.severity == Severity::Error);
+    if errors().any(|fault| fault.stage == Stage::Config) {
+        Exit::Config
+    } else if errors().next().is_some() {
+        Exit::Unavailable
+    } else {
+        Exit::Done
+    }
 }
 
 /// What would keep a program from starting.
@@ -151,44 +164,4 @@ fn startable(setup: &Setup, spec: &ServerSpec, link: &ResolvedTarget) -> Vec<Fau
         faults.push(fault.hint(how_to_get(command)).of(&spec.name).at(at("command")));
     }
     faults
-}
-
-/// On a terminal, asks once for every input that has no value yet, and keeps the answers.
-fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result<(), Failure> {
-    if !is_interactive() || context.global.quiet || context.global.json {
-        return Ok(());
-    }
-    let rows = setup.merged.servers.iter().filter(|row| row.state == EntryState::Used);
-    let specs: Vec<Arc<ServerSpec>> = rows.filter_map(|row| row.spec.clone()).collect();
-    for spec in &specs {
-        let secrets = SecretStore::load(&setup.folders);
-        let open = |id: &str| {
-            asks_for(spec, id)
-                && setup.env().filled(&input_variable(id)).is_none()
-                && secrets.get(&setup.user, spec, id).is_none()
-        };
-        for input in spec.inputs.iter().filter(|input| open(&input.id)) {
-            let choices = if input.options.is_empty() {
-                String::new()
-            } else {
-                format!(" ({})", input.options.join(", "))
-            };
-            let question =
-                format!("{}: {}{choices}: ", spec.name, kitbag_core::text::visible(&input.description));
-            let answer = if input.password { hidden(&question) } else { ask(&question) };
-            let answer = answer.filter(|answer| !answer.is_empty()).or_else(|| input.default.clone());
-            if let Some(answer) =
-                answer.filter(|answer| input.options.is_empty() || input.options.contains(answer))
-            {
-                SecretStore::keep(&setup.folders, &setup.user, spec, &input.id, &Secret::new(answer))?;
-            }
-        }
-    }
-    setup.reload_secrets();
-    Ok(())
-}
-
-/// A line typed without showing it.
-fn hidden(question: &str) -> Option<String> {
-    rpassword::prompt_password(question).ok()
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use comfy_table::Row;
 use kitbag::spec::ServerTarget;
 use kitbag::{Fault, Setup, Severity};
 use kitbag_core::config::Dialect;
@@ -16,7 +17,15 @@ use super::servers::import;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::json;
-use crate::terminal::{BAD, GOOD, ODD, TITLE, is_interactive, lines, plural, styled, table};
+use crate::terminal::{
+    BAD, DIM, GOOD, ODD, TITLE, is_interactive, keep_whole, lines, path_end, plural, styled, table, width,
+};
+
+/// So much of a command is shown where no terminal says how wide it is.
+const PIPED: usize = 60;
+
+/// So much of a name is shown on the narrowest terminal.
+const MOST_NAME: usize = 12;
 
 pub(crate) fn run(context: &mut Context) -> Result<Exit, Failure> {
     let setup = context.setup()?;
@@ -94,13 +103,26 @@ fn section(text: &mut String, setup: &Setup, mark: &str, title: &str, states: &[
         return;
     }
     let style = if mark == "used" { GOOD } else { ODD };
-    let _ = write!(text, "\n{} ({})\n", styled(style, title), rows.len());
+    let place = |row: &MergedServer| short(setup, &row.origin.place.file);
+    // What all of them share stands in the title, once.
+    let shared =
+        rows.first().map(|row| place(row)).filter(|first| rows.iter().all(|row| place(row) == *first));
+    let from =
+        shared.as_ref().map(|place| styled(DIM, format!(" from {}", path_end(place)))).unwrap_or_default();
+    let _ = write!(text, "\n{} ({}){from}\n", styled(style, title), rows.len());
     let mut table = table();
     for row in rows {
         let transport = row.spec.as_ref().map_or("", |spec| spec.transport().as_str());
-        let place = short(setup, &row.origin.place.file);
-        table.add_row([visible(&row.name), transport.to_owned(), clip(&target(row), 60), place]);
+        let mut cells = vec![name(row), transport.to_owned(), clip(&target(row), width().unwrap_or(PIPED))];
+        if shared.is_none() {
+            cells.push(path_end(&place(row)));
+        }
+        // One line each; `kitbag servers` has all of it.
+        let mut line = Row::from(cells);
+        line.max_height(1);
+        table.add_row(line);
     }
+    keep_whole(&mut table, &[0, 1, 3]);
     text.push_str(&lines(&table));
 }
 
@@ -119,13 +141,10 @@ fn broken(text: &mut String, setup: &Setup) {
     for row in rows {
         let worst = row.faults.iter().max_by_key(|fault| fault.severity);
         let place = worst.and_then(|fault| fault.place.as_ref()).unwrap_or(&row.origin.place);
-        let at = format!("{}:{}", short(setup, &place.file), place.line);
-        table.add_row([
-            visible(&row.name),
-            worst.map(|fault| visible(&fault.message)).unwrap_or_default(),
-            at,
-        ]);
+        let at = path_end(&format!("{}:{}", short(setup, &place.file), place.line));
+        table.add_row([name(row), worst.map(|fault| visible(&fault.message)).unwrap_or_default(), at]);
     }
+    keep_whole(&mut table, &[0, 2]);
     text.push_str(&lines(&table));
 }
 
@@ -147,8 +166,9 @@ fn found(text: &mut String, setup: &Setup) {
     let mut table = table();
     for (file, dialect, names) in files {
         let title = Dialect::by_id(dialect).map_or(dialect, |dialect| dialect.title);
-        table.add_row([title.to_owned(), clip(&names.join(", "), 60), short(setup, file)]);
+        table.add_row([title.to_owned(), clip(&names.join(", "), 60), path_end(&short(setup, file))]);
     }
+    keep_whole(&mut table, &[0, 2]);
     text.push_str(&lines(&table));
 }
 
@@ -206,6 +226,11 @@ fn offer_import(context: &mut Context, setup: &Setup) -> Result<Exit, Failure> {
 /// Broken entries in files that are not used are other programs' business.
 fn is_foreign(row: &MergedServer) -> bool {
     matches!(row.layer, Layer::Host(_)) && row.faults.iter().all(|fault| fault.severity < Severity::Error)
+}
+
+/// A name that leaves room for the rest of its line.
+fn name(row: &MergedServer) -> String {
+    clip(&visible(&row.name), width().map_or(usize::MAX, |width| width / 3).max(MOST_NAME))
 }
 
 fn clip(text: &str, most: usize) -> String {

@@ -10,8 +10,8 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::live;
 use crate::present::{Form, Way, Wrapper, faults};
+use crate::{live, nothing};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -60,12 +60,16 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let view = live::view(context, &kit, &user);
-        let printed = view.and_then(|view| print(context, &kit, &view, args).map(|()| view));
+        let printed = view.and_then(|view| Ok((print(context, &kit, &view, args)?, view)));
         // A server that is away takes its tools along, never the prompt.
-        let told = printed.as_ref().map_or_else(|_| faults.clone(), |view| live::beside(view, &faults));
+        let told = printed.as_ref().map_or_else(|_| faults.clone(), |(_, view)| live::beside(view, &faults));
         live::tell(context, &told);
+        let ended = printed.map(|(printed, view)| match printed {
+            Printed::Nothing => nothing::ends(context, &kit, &view, &[], &told),
+            Printed::Tools => live::unless_closed(&view, Exit::Done),
+        });
         kit.close_and_exit().await;
-        printed.map(|view| live::unless_closed(&view, Exit::Done))
+        ended
     })
 }
 
@@ -79,7 +83,13 @@ fn check_layout(args: &Args, audience: &PresentOptions) -> Result<(), Failure> {
     Err(Failure::new(Exit::Usage, message).hint(format!("kitbag prompt --as markdown {flag}")))
 }
 
-fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> Result<(), Failure> {
+/// What a prompt holds.
+enum Printed {
+    Tools,
+    Nothing,
+}
+
+fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> Result<Printed, Failure> {
     let mut audience = match args.form {
         Some(form) => form.present_options(kit, view, Way::default()),
         None => kit.present_options(view.agent(), Provider::OpenAiChat),
@@ -112,10 +122,7 @@ fn print(context: &mut Context, kit: &Kitbag, view: &Arc<View>, args: &Args) -> 
         let lines: Vec<String> = text.split('\n').map(visible).collect();
         context.print(lines.join("\n") + "\n");
     }
-    if shown.prompt.is_empty() {
-        live::say_nothing_to_show(context, kit);
-    }
     context.faults(&faults(&shown));
     context.faults(view.faults());
-    Ok(())
+    Ok(if shown.prompt.is_empty() { Printed::Nothing } else { Printed::Tools })
 }

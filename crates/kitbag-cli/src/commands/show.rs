@@ -13,7 +13,7 @@ use crate::exit::{Exit, Failure};
 use crate::link_args::{self, LinkArgs};
 use crate::present::definition_notes;
 use crate::terminal::{DIM, TITLE, cell, lines, readable, styled, table};
-use crate::{arguments, json, live};
+use crate::{arguments, json, live, unused};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -33,6 +33,9 @@ pub(crate) struct Args {
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = link_args::setup_in_use(context, &args.link)?;
     live::say_if_off(context, &setup);
+    if let Some(failure) = unused::why_written(&setup, &args.tool) {
+        return Err(failure);
+    }
     let user = setup.user.clone();
     live::ask_about(context, setup, &args.tool, |context, kit| once(context, kit, &user, &args.tool))?;
     Ok(Exit::Done)
@@ -46,6 +49,9 @@ fn once(context: &mut Context, kit: &Kitbag, user: &UserId, name: &str) -> Resul
         NameMatch::None { near } => {
             let near: Vec<String> =
                 near.iter().filter_map(|at| Some(view.at(*at)?.name.to_string())).collect();
+            if let Some(failure) = unused::why_tool(&kit.setup(), name) {
+                return Err(failure);
+            }
             let failure = absent(&view, "show", name, &near);
             return Err(live::because_closed(context, &view, failure));
         }

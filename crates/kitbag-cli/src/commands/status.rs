@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use clap::builder::styling::Style;
-use comfy_table::Table;
+use comfy_table::{Row, Table};
 use kitbag::guard::{self, LingeringDownload};
 use kitbag::{Fault, FaultKind, Kitbag, LinkState, OpenOptions, Reason, ServerStatus, Severity};
 use kitbag_core::text::{one_line, rfc3339, visible};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::link_args::{self, LinkArgs};
-use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, table};
+use crate::terminal::{BAD, DIM, GOOD, ODD, below, cell, keep_whole, lines, table};
 use crate::{json, live, starting};
 
 const EXAMPLES: &str = "\
@@ -95,7 +95,7 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
         return;
     }
     let mut table = table();
-    table.set_header(["SERVER", "STATE", "TRANSPORT", "VERSION", "TOOLS", "RESTARTS", "ERROR"]);
+    table.set_header(["SERVER", "STATE", "TRANSPORT", "VERSION", "TOOLS", "RESTARTS"]);
     for row in rows {
         let status = &row.status;
         let style = match status.state {
@@ -104,25 +104,24 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
             LinkState::Disabled | LinkState::Idle | LinkState::Stopped => DIM,
             _ => ODD,
         };
-        table.add_row([
+        let mut line = Row::from([
             visible(&row.name).into(),
             cell(style, status.state.as_str()),
             transport(row).unwrap_or_default().into(),
             status.version.clone().unwrap_or_default().into(),
             tools(row).into(),
             status.restarts.to_string().into(),
-            // A server that is well has notes at most, and those stand below.
-            status
-                .reason()
-                .filter(|_| status.state != LinkState::Ready)
-                .map(|reason| one_line(&reason.to_string()))
-                .unwrap_or_default()
-                .into(),
         ]);
+        line.max_height(1);
+        table.add_row(line);
     }
-    let mut text = lines(&table);
-    for (name, hint) in rows.iter().filter_map(hint) {
-        text += &format!("\n {}: {}\n", visible(name), one_line(hint));
+    keep_whole(&mut table, &[1, 2, 3, 4, 5]);
+    // Every row is one line, so what is wrong can stand below its own.
+    let own = lines(&table);
+    let mut own = own.lines();
+    let mut text = own.next().map(|title| format!("{title}\n")).unwrap_or_default();
+    for (line, row) in own.zip(rows) {
+        text += &format!("{line}\n{}", trouble(row));
     }
     let lingering = guard::lingering();
     for download in rows.iter().filter_map(|row| download_of(&lingering, row)) {
@@ -139,10 +138,15 @@ fn print(context: &mut Context, rows: &[ServerStatus], how_many: Notes) {
     context.print(text);
 }
 
-/// What to do about a server that cannot be used.
-fn hint(row: &ServerStatus) -> Option<(&str, &str)> {
-    let reason = row.status.reason().filter(|_| row.status.state != LinkState::Ready)?;
-    Some((row.name.as_str(), reason.hint.as_deref()?))
+/// Why a server cannot be used, and what to do about it. One that is well has notes at most, and those stand at the end.
+fn trouble(row: &ServerStatus) -> String {
+    let reason = row.status.reason().filter(|_| row.status.state != LinkState::Ready);
+    let Some(reason) = reason else { return String::new() };
+    let mut text = below(BAD, &one_line(&reason.to_string()));
+    if let Some(hint) = &reason.hint {
+        text += &below(DIM, &format!("try: {}", one_line(hint)));
+    }
+    text
 }
 
 /// How many tools can be used, and how many were left out.

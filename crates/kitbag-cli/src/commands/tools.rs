@@ -3,11 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use clap::builder::styling::Style;
-use comfy_table::{ColumnConstraint, Row};
 use kitbag::connect::StartServers;
-use kitbag::{Fault, Kitbag, OpenOptions, ServerName, Setup, Severity, UserId, View, ViewTool};
-use kitbag_core::Stage;
+use kitbag::{Fault, Kitbag, OpenOptions, ServerName, Setup, UserId, View, ViewTool};
 use kitbag_core::catalog::{ToolChange, ToolChangeKind, changes};
 use kitbag_core::present::gateway::GatewayDefinition;
 use kitbag_core::text::{nearest, visible};
@@ -16,8 +13,11 @@ use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::link_args::{self, LinkArgs};
 use crate::present::{Form, Way, faults, show};
-use crate::terminal::{DIM, TITLE, cell, is_shown, lines, plural, styled, table, width};
-use crate::{json, live, starting, unused};
+use crate::{json, live, nothing, starting, unused};
+
+mod rows;
+
+use rows::{ShownView, When};
 
 /// How many tools of a server are named whose definitions are others by now.
 const NAMED: usize = 5;
@@ -56,14 +56,15 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     args.way.check(args.form.as_slice())?;
     let setup = link_args::setup(context, &args.link)?;
     live::say_if_off(context, &setup);
-    let only = wanted(context, &setup, args)?;
-    if let Some(failure) = all_unused(context, &setup, only.as_deref()) {
+    let asked = wanted(context, &setup, args)?;
+    let only = (!asked.is_empty()).then(|| asked.clone());
+    if let Some(failure) = unused::all(context, &setup, &asked) {
         return Err(failure);
     }
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
     let options = OpenOptions {
         wait: context.global.wait,
-        only: only.clone(),
+        only,
         start: StartServers::AtOnce,
         local,
         ..link_args::options(context, &setup)?
@@ -72,7 +73,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let kit = Kitbag::start(setup, options);
         let early = remembered(context, &kit, &user, args)?;
         if let Some(view) = &early {
-            list(context, &kit, &ShownView { view, when: When::Early }, args, only.as_deref())?;
+            list(context, &kit, &ShownView { view, when: When::Early }, args, &asked)?;
         }
         starting::wait(context, &kit, starting::how_long(context, &kit.limits())).await;
         if let Err(error) = kit.check_required() {
@@ -82,18 +83,13 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let faults = kit.faults();
         let listed = live::view(context, &kit, &user).and_then(|view| {
             let count = match &early {
-                None => list(
-                    context,
-                    &kit,
-                    &ShownView { view: &view, when: When::Settled },
-                    args,
-                    only.as_deref(),
-                )?,
+                None => list(context, &kit, &ShownView { view: &view, when: When::Settled }, args, &asked)?,
                 Some(early) => say_changes(context, early, &view),
             };
             Ok((count, view))
         });
         let told = listed.as_ref().map(|(_, view)| live::beside(view, &faults)).unwrap_or_default();
+        let told = nothing::about(&asked, told);
         let starting = starting::still_starting(&kit);
         let (late, told): (Vec<Fault>, Vec<Fault>) =
             told.into_iter().partition(|fault| starting::is_about_starting(fault, &starting));
@@ -101,42 +97,13 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         if !late.is_empty() {
             starting::say_starting(context, &starting);
         }
+        let ended = listed.map(|(count, view)| match count {
+            0 => nothing::ends(context, &kit, &view, &asked, &told),
+            _ => nothing::partly(context, &kit, &view, &asked),
+        });
         kit.close_and_exit().await;
-        let is_misread = |fault: &Fault| fault.stage == Stage::Config && fault.severity == Severity::Error;
-        let (count, view) = listed?;
-        Ok(live::unless_closed(
-            &view,
-            match count {
-                0 if faults.iter().any(is_misread) => Exit::Config,
-                0 if !told.is_empty() => live::exit_of_away(&view),
-                _ => Exit::Done,
-            },
-        ))
+        ended
     })
-}
-
-/// What is shown, and whether the servers had time to become ready.
-struct ShownView<'a> {
-    view: &'a Arc<View>,
-    when: When,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
-    /// Servers are about to be started: who cannot be, is told afterwards.
-    Early,
-    /// Servers are there, or it is known that they are not.
-    Settled,
-}
-
-impl ShownView<'_> {
-    fn is_available(&self, row: &ViewTool) -> bool {
-        self.when == When::Early || self.view.is_available(row)
-    }
-
-    fn is_stale(&self, row: &ViewTool) -> bool {
-        self.when == When::Settled && self.view.snapshot().stale(&row.tool.server).is_some()
-    }
 }
 
 /// What is seen by the lists that are remembered, where every server has one: it is shown before the servers are there. A
@@ -184,8 +151,8 @@ fn say_changes(context: &mut Context, early: &View, now: &View) -> usize {
     now.tools().iter().filter(|row| is_theirs(row)).count()
 }
 
-/// The servers that are asked for, if any are; those that are not known are an error.
-fn wanted(context: &Context, setup: &Setup, args: &Args) -> Result<Option<Vec<ServerName>>, Failure> {
+/// The servers that are asked for; none means all. Those that are not known are an error.
+fn wanted(context: &Context, setup: &Setup, args: &Args) -> Result<Vec<ServerName>, Failure> {
     let mut only = context.chosen.clone();
     for text in &args.servers {
         let name = server_name(text)?;
@@ -195,16 +162,7 @@ fn wanted(context: &Context, setup: &Setup, args: &Args) -> Result<Option<Vec<Se
         }
         only.push(name);
     }
-    Ok((!only.is_empty()).then_some(only))
-}
-
-/// Says which of the servers that are asked for are not used, and why; an error where none of them is.
-fn all_unused(context: &mut Context, setup: &Setup, only: Option<&[ServerName]>) -> Option<Failure> {
-    let only = only?;
-    let mut unused: Vec<Failure> = only.iter().filter_map(|name| unused::why(setup, name)).collect();
-    let first = (unused.len() == only.len()).then(|| unused.remove(0));
-    unused.iter().for_each(|failure| context.failed(failure));
-    first
+    Ok(only)
 }
 
 /// Prints the tools; how many there are besides our own.
@@ -213,13 +171,13 @@ fn list(
     kit: &Kitbag,
     seen: &ShownView<'_>,
     args: &Args,
-    only: Option<&[ServerName]>,
+    asked: &[ServerName],
 ) -> Result<usize, Failure> {
     let view = seen.view;
     if let Some(form) = args.form {
-        return Ok(print_as(context, kit, view, form, args.way, only));
+        return Ok(print_as(context, kit, view, form, args.way, asked));
     }
-    let of_server = |row: &&Arc<ViewTool>| only.is_none_or(|only| only.contains(&row.tool.server));
+    let of_server = |row: &&Arc<ViewTool>| asked.is_empty() || asked.contains(&row.tool.server);
     let mut rows: Vec<&ViewTool> = view.tools().iter().filter(of_server).map(AsRef::as_ref).collect();
     if let Some(category) = &args.category {
         rows = of_category(&rows, category)?;
@@ -229,12 +187,9 @@ fn list(
         context.print_json(&rows.iter().map(|row| json::tool(view, row)).collect());
     } else {
         rows.retain(|row| context.global.verbose || is_theirs(row));
-        print(context, seen, &rows);
-        if rows.is_empty() && kit.status().is_empty() {
-            live::say_nothing_to_show(context, kit);
-        }
+        rows::print(context, seen, &rows);
     }
-    context.faults(view.faults());
+    context.faults(&nothing::about(asked, view.faults().to_vec()));
     Ok(count)
 }
 
@@ -245,10 +200,10 @@ fn print_as(
     view: &Arc<View>,
     form: Form,
     way: Way,
-    only: Option<&[ServerName]>,
+    asked: &[ServerName],
 ) -> usize {
-    let part = only.map(|only| {
-        let only = only.to_vec();
+    let part = (!asked.is_empty()).then(|| {
+        let only = asked.to_vec();
         Arc::new(view.only(move |shown| only.contains(&shown.tool.server)))
     });
     let view = part.as_ref().unwrap_or(view);
@@ -265,11 +220,9 @@ fn print_as(
     }
     if form.is_plain_gateway() && shown.gateways.is_empty() && 0 < theirs {
         context.remark("nothing to show: these tools belong to no server, so no gateway leads to them");
-    } else if theirs == 0 && shown.gateways.is_empty() {
-        live::say_nothing_to_show(context, kit);
     }
     context.faults(&faults(&shown));
-    context.faults(view.faults());
+    context.faults(&nothing::about(asked, view.faults().to_vec()));
     theirs
 }
 
@@ -293,63 +246,4 @@ fn of_category<'a>(rows: &[&'a ViewTool], category: &str) -> Result<Vec<&'a View
         (None, false) => format!("known: {}", known.into_iter().collect::<Vec<_>>().join(", ")),
     };
     Err(Failure::new(Exit::NotFound, format!("no tool is in the category {category:?}")).hint(hint))
-}
-
-fn print(context: &mut Context, seen: &ShownView<'_>, rows: &[&ViewTool]) {
-    let mut groups: BTreeMap<Option<&str>, Vec<&ViewTool>> = BTreeMap::new();
-    for row in rows {
-        groups.entry(row.tool.category.as_deref()).or_default().push(row);
-    }
-    let longest = rows.iter().map(|row| row.name.as_str().len()).max().unwrap_or(0);
-    let mut text = String::new();
-    if groups.len() <= 1 && !groups.keys().any(Option::is_some) {
-        text += &lines(&group(seen, rows, longest));
-    } else {
-        // Those under no heading come last.
-        let (none, some): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(category, _)| category.is_none());
-        for (category, rows) in some.into_iter().chain(none) {
-            let gap = if text.is_empty() { "" } else { "\n" };
-            text += &format!("{gap}{}\n", styled(TITLE, visible(category.unwrap_or("(no category)"))));
-            text += &lines(&group(seen, &rows, longest));
-        }
-    }
-    if is_shown() && !context.global.quiet && !rows.is_empty() {
-        text += &format!("\n{}\n", styled(DIM, summary(seen, rows)));
-    }
-    context.print(text);
-}
-
-fn group(seen: &ShownView<'_>, rows: &[&ViewTool], longest: usize) -> comfy_table::Table {
-    let mut table = table();
-    // One line a tool, unless names leave no room for anything else.
-    let roomy = width().is_none_or(|width| longest * 10 <= width * 6);
-    for row in rows {
-        let text = [&row.tool.description, row.tool.title.as_deref().unwrap_or_default()];
-        let text = text.into_iter().find(|text| !text.is_empty()).unwrap_or_default();
-        let first: String = text.lines().next().unwrap_or_default().chars().take(160).collect();
-        let (style, mark) = if !seen.is_available(row) {
-            (DIM, "[unavailable] ")
-        } else if seen.is_stale(row) {
-            (Style::new(), "[stale] ")
-        } else {
-            (Style::new(), "")
-        };
-        let name = format!("{:longest$}", row.name.as_str(), longest = if roomy { longest } else { 0 });
-        let mut line = Row::from([cell(style, name), cell(style, format!("{mark}{}", visible(&first)))]);
-        if roomy {
-            line.max_height(1);
-        }
-        table.add_row(line);
-    }
-    if roomy && let Some(names) = table.column_mut(0) {
-        names.set_constraint(ColumnConstraint::ContentWidth);
-    }
-    table
-}
-
-fn summary(seen: &ShownView<'_>, rows: &[&ViewTool]) -> String {
-    let servers: BTreeSet<&ServerName> = rows.iter().map(|row| &row.tool.server).collect();
-    let away = rows.iter().filter(|row| !seen.is_available(row)).count();
-    let away = if away == 0 { String::new() } else { format!(", {away} unavailable") };
-    format!("{} of {}{away}", plural(rows.len(), "tool"), plural(servers.len(), "server"))
 }

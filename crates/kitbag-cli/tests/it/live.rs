@@ -3,6 +3,7 @@
 mod cli_approvals;
 mod cli_call;
 mod cli_completions;
+mod cli_doctor;
 mod cli_elicit;
 mod cli_given;
 mod cli_limits;
@@ -24,7 +25,9 @@ mod ends;
 mod environment;
 mod first_start;
 mod hostile_table;
+mod nothing;
 mod planted;
+mod screens;
 mod secrets;
 mod told;
 

@@ -64,9 +64,25 @@ impl Step<'_> {
 
 /// Runs the binary on a terminal of this width; `err` says what the terminal waited for in vain.
 pub(crate) fn run(house: &House, columns: u16, args: &[&str], steps: &[Step<'_>]) -> Ran {
+    run_with(house, columns, args, steps, house.vars())
+}
+
+/// The same for somebody whose files are where they are by default, below their home.
+pub(crate) fn run_at_home(house: &House, columns: u16, args: &[&str]) -> Ran {
+    let vars = house.vars().into_iter().filter(|(name, _)| name != "KITBAG_HOME");
+    run_with(house, columns, args, &[], vars.collect())
+}
+
+fn run_with(
+    house: &House,
+    columns: u16,
+    args: &[&str],
+    steps: &[Step<'_>],
+    vars: Vec<(String, String)>,
+) -> Ran {
     let argv: Vec<&str> = std::iter::once(BINARY).chain(args.iter().copied()).collect();
     let mut env: serde_json::Map<String, Value> =
-        house.vars().into_iter().map(|(name, value)| (name, value.into())).collect();
+        vars.into_iter().map(|(name, value)| (name, value.into())).collect();
     env.remove("COLUMNS");
     env.insert("TERM".into(), "xterm-256color".into());
     let steps: Vec<Value> = steps.iter().map(Step::json).collect();

@@ -88,7 +88,7 @@ fn every_json_output_is_one_document() {
         }
     }
     let doctor = house.run(&["doctor", "--json"]).exits(3);
-    assert_eq!(keys(&doctor.json()), ["servers", "errors", "warnings", "faults"]);
+    assert_eq!(keys(&doctor.json()), ["servers", "errors", "warnings", "connected", "faults"]);
     assert_eq!(doctor.err, "", "faults are in the document");
     let imported = house.run(&["servers", "import", "--all", "--json"]).exits(0).json();
     assert_eq!(imported.as_array().unwrap().len(), 2, "{imported}");

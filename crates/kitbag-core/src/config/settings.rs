@@ -18,6 +18,7 @@ mod denied;
 mod groups;
 mod keys;
 mod not_yet;
+mod patterns;
 mod rules;
 mod schema;
 mod units;
@@ -31,6 +32,7 @@ pub use denied::Denied;
 pub use groups::GroupRules;
 pub use keys::key_paths;
 pub use not_yet::{NOT_YET, NotYet, is_not_yet};
+pub use patterns::{Pattern, PatternOwner, TOOLS_KEY};
 pub use schema::json_schema;
 use units::bound;
 pub use units::{duration, size};
@@ -74,6 +76,8 @@ pub struct Settings {
     pub servers: Vec<(String, Located<Overrides>)>,
     /// The agents it names, and what each may see.
     pub agents: Vec<(String, AgentRules)>,
+    /// Where it names servers and tools.
+    pub patterns: Vec<Pattern>,
     /// Which form of name tools have.
     pub names: Option<NameForm>,
     /// How tools are shown.
@@ -134,6 +138,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         servers_dir: reader.texts(&["sources", "servers_dir"]).pop(),
         servers: reader.servers(),
         agents: rules::agents(restrictions, &root),
+        patterns: patterns::read(&source, &root),
         names: rules::form(&root, &["present", "names"]),
         mode: rules::mode(&root, &["present", "mode"]),
         users,

@@ -31,6 +31,7 @@ pub(super) fn show(
         }
         context.print_json(&as_json(result, &saving.saved));
     } else {
+        say_if_failed(context, result);
         for (block, received) in result.content.iter().zip(&received.content) {
             // Taken from what was received: with a mask in it, base64 is none any more.
             let file = received.bytes().map(|(mime, bytes)| (mime, hide.bytes(bytes)));
@@ -52,6 +53,14 @@ pub(super) fn show(
         (false, true) => Exit::Done,
         (false, false) => Exit::Config,
     })
+}
+
+/// Says that what follows is no result: on stderr, so that what the tool wrote is all that a pipe gets.
+fn say_if_failed(context: &mut Context, result: &CallResult) {
+    if result.is_error {
+        let message = format!("{}/{} reports an error:", result.info.server, result.info.tool);
+        context.failed(&Failure::new(Exit::ToolError, message));
+    }
 }
 
 /// One block as lines.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
 use crate::terminal::{BAD, GOOD, plural, styled};
-use crate::{live, starting};
+use crate::{live, starting, unused};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -27,6 +27,9 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let name = server_name(text)?;
         super::find(&setup, &name)?;
         only.push(name);
+    }
+    if let Some(failure) = unused::all(context, &setup, &only) {
+        return Err(failure);
     }
     let only = (!only.is_empty()).then_some(only);
     let most = setup.limits.wait_download + setup.limits.wait_list;
@@ -45,7 +48,7 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
 }
 
 fn is_asked(args: &Args, row: &ServerStatus) -> bool {
-    if args.names.is_empty() { is_used(row) } else { args.names.contains(&row.name) }
+    is_used(row) && (args.names.is_empty() || args.names.contains(&row.name))
 }
 
 /// Whether it is one that Kitbag starts.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kitbag::cli::speaks_of;
-use kitbag::{Kitbag, LinkState, ServerName, ServerStatus, Tool, View, ViewTool};
+use kitbag::{Kitbag, LinkState, ReasonClass, ServerName, ServerStatus, Tool, View, ViewTool};
 use kitbag_core::catalog::Rejected;
 use kitbag_core::model::Timeouts;
 use kitbag_core::names::NameForm;
@@ -292,8 +292,12 @@ fn absence(row: &ServerStatus) -> Stop {
         LinkState::Held => (format!("{name} is held until it is approved"), format!("kitbag trust {name}")),
         LinkState::Disabled => (format!("{name} is switched off"), format!("kitbag servers enable {name}")),
         _ => {
-            let error = row.status.error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
-            (format!("{name} is {}{error}", state.as_str()), format!("kitbag logs {name}"))
+            let error = row.status.error.as_ref();
+            let is_config = error.is_some_and(|reason| reason.class == ReasonClass::Config);
+            // A server whose entry cannot be used never ran, and has no log.
+            let hint = if is_config { "kitbag doctor".to_owned() } else { format!("kitbag logs {name}") };
+            let error = error.map(|error| format!(": {error}")).unwrap_or_default();
+            (format!("{name} is {}{error}", state.as_str()), hint)
         }
     };
     Stop { rule: None, why, hint: Some(hint), cause }

@@ -168,7 +168,8 @@ fn tools_fit_a_terminal_of_80_columns_one_line_each() {
     let ran = pty::run(&farm.house, 80, &["tools", "x"], &[]).exits(0);
     let plain = uncoloured(&ran.out);
     let (rows, rest): (Vec<&str>, Vec<&str>) = plain.lines().partition(|line| line.starts_with("  mcp_x_"));
-    assert_eq!(rest, ["", &format!("{} tools of 1 server", rows.len())]);
+    let count = rows.len();
+    assert_eq!(rest, [&format!("x ({count} tools)"), "", &format!("{count} tools of 1 server")]);
     // A pipe gets rows and nothing else.
     let piped = farm.house.run(&["tools", "x"]).exits(0).out;
     assert_eq!(piped.lines().count(), rows.len());

@@ -115,8 +115,8 @@ fn f81_nothing_is_told_of_tools_an_agent_does_not_see() {
         let told = told(&args);
         assert!(!told.contains("looks like"), "{args:?}: {told}");
     }
-    // A tool that is not seen makes no server unavailable.
-    farm.house.run(&["tools", "--agent", "none"]).exits(0);
+    // A tool that is not seen makes no server unavailable: it is denied.
+    farm.house.run(&["tools", "--agent", "none"]).exits(6);
     farm.is_empty();
 }
 
@@ -216,6 +216,23 @@ fn f81_a_remembered_list_is_marked_stale_everywhere() {
 }
 
 #[test]
+fn f61_a_tool_that_is_unavailable_takes_one_line() {
+    let farm = Breakable::new();
+    farm.0.house.run(&["tools"]).exits(0);
+    farm.run("--cut start:kill");
+    // With a server that is not known everybody is waited for, and rows say who is away.
+    farm.0.add("new", &["--cut", "start:kill"]);
+    let ran = pty::run(&farm.0.house, 80, &["tools", "--wait", "500ms"], &[]);
+    let lines: Vec<&str> = ran.out.lines().filter(|line| line.contains("[unavailable]")).collect();
+    assert!(1 < lines.len(), "{}", ran.out);
+    for line in lines {
+        let plain = uncoloured(line);
+        assert!(plain.chars().count() <= 80 && !plain.ends_with(' '), "{plain:?}");
+    }
+    farm.0.is_empty();
+}
+
+#[test]
 fn f75_a_server_that_cannot_be_listed_is_told_with_its_reason() {
     let farm = Farm::of("x", &["--fault", "c15:broken"]);
     farm.add("good", &[]);
@@ -227,7 +244,7 @@ fn f75_a_server_that_cannot_be_listed_is_told_with_its_reason() {
             "{ran:?}"
         );
     }
-    let ran = farm.house.run(&["doctor", "--provider", "openai"]).exits(3);
+    let ran = farm.house.run(&["doctor", "--provider", "openai"]).exits(4);
     assert!(ran.err.contains(reason), "{ran:?}");
     let alone = farm.house.run(&["tools", "x", "--json"]).exits(4);
     let fault = faults(&alone).remove(0);
