@@ -13,6 +13,7 @@ use crate::schema::tree::values;
 use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
+mod findings;
 mod names;
 mod notes;
 mod snapshot;
@@ -20,6 +21,8 @@ mod snapshot;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use findings::named_others;
+pub use findings::{Finding, findings};
 pub use names::CatalogNames;
 pub use notes::{ListCut, StaleList};
 pub(crate) use notes::{seen_as, twin_tools};
@@ -280,6 +283,7 @@ fn usable(mut tool: Tool, limits: &Limits) -> Result<Tool, Rejected> {
         Some(Err(error)) => notes.push(not_checked("an output", &error.to_string())),
         None => {}
     }
+    notes.extend(findings(&tool).iter().map(|finding| finding.note(&tool)));
     tool.notes.extend(notes);
     Ok(tool)
 }

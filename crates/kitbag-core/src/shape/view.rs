@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use super::policy::Access;
 use super::unreadable::denied_fault;
 use super::{Permissions, RuleOutcome, RuleStep, Shaped, Shaper};
-use crate::catalog::{Snapshot, Tool, Unreachable, seen_as, twin_tools};
+use crate::catalog::{Snapshot, Tool, Unreachable, named_others, seen_as, twin_tools};
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::{AgentRules, Limits};
 use crate::names::lookup::{MatchedBy, NameIndex, NameMatch, NameRow};
@@ -159,6 +159,9 @@ pub struct ViewRequest<'a> {
     pub same_rules: &'a dyn Fn(&ServerName) -> bool,
 }
 
+/// Notes about tools that come of the other tools of a view.
+type BesideOthers = HashMap<(ServerName, ToolName), Vec<Fault>>;
+
 /// What one user's agent sees.
 #[derive(Debug)]
 pub struct View {
@@ -174,8 +177,8 @@ pub struct View {
     lookup: NameIndex,
     left_out: Vec<HiddenTool>,
     faults: Vec<Fault>,
-    /// Names that look alike, by whose they are; found out when somebody asks.
-    twins: OnceLock<HashMap<(ServerName, ToolName), Fault>>,
+    /// What tools are beside one another, by whose they are; found out when somebody asks.
+    beside: OnceLock<BesideOthers>,
 }
 
 impl View {
@@ -193,8 +196,8 @@ impl View {
         let lookup = NameIndex::new(all.iter().map(|shown| row(request.snapshot, shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         let (agent, narrowing) = (request.agent.clone(), Narrowing::default());
-        let (listed, twins) = (count, OnceLock::new());
-        Ok(Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, twins })
+        let (listed, beside) = (count, OnceLock::new());
+        Ok(Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, beside })
     }
 
     /// A view of nothing.
@@ -210,7 +213,7 @@ impl View {
             lookup: NameIndex::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
-            twins: OnceLock::new(),
+            beside: OnceLock::new(),
         }
     }
 
@@ -242,9 +245,9 @@ impl View {
         all.extend(shadowed);
         let lookup = NameIndex::new(all.iter().map(|shown| row(&self.snapshot, shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
-        let (left_out, faults, twins) = (Vec::new(), Vec::new(), OnceLock::new());
+        let (left_out, faults, beside) = (Vec::new(), Vec::new(), OnceLock::new());
         let (narrowing, reach) = (self.narrowing.and(more), self.reach.clone());
-        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, twins }
+        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, beside }
     }
 
     /// Whether it is only some tools of another: a server that has none in it is then no part of it.
@@ -305,9 +308,9 @@ impl View {
     /// What is worth knowing about one of its tools: its definition, and its name beside the others in this view.
     /// What concerns the whole list of its server is told by [`Snapshot::list_notes`].
     pub fn notes_of(&self, shown: &ViewTool) -> Vec<Fault> {
-        let twins = self.twins.get_or_init(|| twins(&self.all));
-        let twin = twins.get(&(shown.tool.server.clone(), shown.tool.name.clone()));
-        twin.into_iter().chain(&shown.tool.notes).cloned().collect()
+        let beside = self.beside.get_or_init(|| beside_others(&self.all));
+        let beside = beside.get(&(shown.tool.server.clone(), shown.tool.name.clone()));
+        beside.into_iter().flatten().chain(&shown.tool.notes).cloned().collect()
     }
 
     /// The servers that cannot be called now, of those the agent and its user may know of.
@@ -331,15 +334,19 @@ impl View {
     }
 }
 
-/// The tools whose names look alike, by what a model reads: the operator's name where there is one.
-fn twins(all: &[Arc<ViewTool>]) -> HashMap<(ServerName, ToolName), Fault> {
+/// The tools whose names look alike, by what a model reads (the operator's name where there is one), and those that speak
+/// of others.
+fn beside_others(all: &[Arc<ViewTool>]) -> BesideOthers {
     let key =
         |shown: &ViewTool| seen_as(&shown.tool, shown.tool.name_override.as_ref().map(ShownName::as_str));
     let twins = twin_tools(all.iter().map(|shown| (&shown.tool, key(shown))));
-    twins
-        .into_iter()
-        .filter_map(|fault| Some(((fault.server.clone()?, fault.tool.clone()?), fault)))
-        .collect()
+    let mut beside = BesideOthers::new();
+    for fault in twins.into_iter().chain(named_others(all.iter().map(|shown| &shown.tool))) {
+        if let (Some(server), Some(tool)) = (fault.server.clone(), fault.tool.clone()) {
+            beside.entry((server, tool)).or_default().push(fault);
+        }
+    }
+    beside
 }
 
 /// All names of a tool.
