@@ -149,6 +149,8 @@ words!(
         OddDefinition = "odd_definition",
         /// A rule that could not do its work.
         RuleFailed = "rule_failed",
+        /// Tools of one view by which private data can be carried off: reading it, untrusted text and a way out.
+        Trifecta = "trifecta",
         /// Two tools that want one name.
         Clash = "clash",
         /// A secret where others can read it.

@@ -9,11 +9,11 @@ use kitbag::files::SecretStore;
 use kitbag::spec::ServerTarget;
 use kitbag::{
     Fault, FaultKind, Kitbag, Mode, OpenOptions, PresentOptions, Provider, Secret, ServerSpec, Setup,
-    Severity,
+    Severity, View,
 };
 use kitbag_core::config::layers::EntryState;
 use kitbag_core::config::own::asks_for;
-use kitbag_core::model::{Defaults, ResolvedTarget, input_variable, unpinned};
+use kitbag_core::model::{Defaults, ResolvedTarget, input_variable};
 use serde_json::json;
 
 use crate::context::Context;
@@ -57,13 +57,7 @@ pub(super) fn known_faults(setup: &Setup) -> Vec<Fault> {
 
 /// One note for all servers that start a package without a version: most people have many of these.
 fn unpinned_launchers(setup: &Setup) -> Option<Fault> {
-    let of = |spec: &ServerSpec| {
-        let ServerTarget::Stdio(program) = &spec.link else { return None };
-        let command = program.command.as_ref()?.shown_as_text(Defaults::Masked);
-        let args = spec.shown_args(Defaults::Masked);
-        let package = unpinned(&command, args.iter().map(|arg| arg.as_ref()))?;
-        Some(format!("{} ({package})", spec.name))
-    };
+    let of = |spec: &ServerSpec| Some(format!("{} ({})", spec.name, spec.unpinned()?.package));
     let all: Vec<String> = setup.used().filter_map(of).collect();
     let servers = plural(all.len(), "server");
     let message = format!("{servers} may run another version at every start: {}", all.join(", "));
@@ -85,11 +79,18 @@ fn of_provider(context: &mut Context, setup: Setup, provider: Provider) -> Resul
             // All that is asked for here is worth being shown.
             let seen = |fault: Fault| Fault { severity: fault.severity.max(Severity::Warning), ..fault };
             faults.extend(present::faults(&shown).into_iter().map(seen));
+            faults.extend(of_tools(&kit, &view));
             tell(context, used, faults)
         });
         kit.close().await;
         told
     })
+}
+
+/// What is worth knowing about tools: what their definitions say, and whether those an agent sees could together carry
+/// private data off.
+fn of_tools(kit: &Kitbag, view: &View) -> impl Iterator<Item = Fault> {
+    kit.notes().into_iter().chain(view.toxic_fault())
 }
 
 /// Prints what is wrong, the worst first, and how much there is.
@@ -103,8 +104,9 @@ fn tell(context: &mut Context, used: usize, mut faults: Vec<Fault>) -> Exit {
             .print_json(&json!({"servers": used, "errors": errors, "warnings": warnings, "faults": faults}));
     } else {
         // One line for all servers, so it is shown without --verbose, too.
-        let (unpinned, others): (Vec<_>, Vec<_>) =
-            faults.into_iter().partition(|fault| fault.kind == FaultKind::Unpinned);
+        let (unpinned, others): (Vec<_>, Vec<_>) = faults
+            .into_iter()
+            .partition(|fault| matches!(fault.kind, FaultKind::Unpinned | FaultKind::Trifecta));
         live::tell(context, &others);
         unpinned.iter().for_each(|fault| context.fault(fault));
         let style = if 0 < errors {

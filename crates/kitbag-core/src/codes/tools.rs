@@ -118,6 +118,16 @@ pub(super) const PAGES: &[CodePage] = &[
         "error[rule_failed]: x: args: the tool \"say\" has no argument \"repo\"",
     ),
     page(
+        "trifecta",
+        "One user's agent sees a tool that reads private data, one that brings in text others wrote, and one that sends \
+         something out: whoever writes the text can have the data sent. What tools do is taken from \"risk\" in kitbag.toml, \
+         else guessed from their words.",
+        "Leave one of the three out with \"exclude\", the rules of an agent or of a group; or set trifecta = \"ask\" or \"deny\" \
+         under [policy] in kitbag.toml. Where the guess is wrong, say the tool's \"risk\".",
+        "note[trifecta]: private data can be carried off: fs/read_file reads private data, web/search brings in untrusted \
+         text, mail/send_email sends out",
+    ),
+    page(
         "clash",
         "A local tool and a tool of a server want the same name.",
         "Rename one of them, or set clash = \"prefix\" for the agent.",

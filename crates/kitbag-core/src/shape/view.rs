@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use super::policy::Access;
+use super::trifecta::ToxicSet;
 use super::unreadable::denied_fault;
 use super::{Permissions, RuleOutcome, RuleStep, Shaped, Shaper};
 use crate::catalog::{Snapshot, Tool, Unreachable, named_others, seen_as, twin_tools};
@@ -15,13 +16,17 @@ use crate::names::{NameForm, ServerName, ShownName, ToolName, UserId};
 use crate::schema::{Schema, SchemaError};
 
 mod agent;
+mod kept;
 mod naming;
 mod narrow;
 mod reach;
+mod toxic;
 
 use agent::AgentFilter;
+use kept::Kept;
 use narrow::Narrowing;
 use reach::Reach;
+use toxic::Toxic;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
@@ -36,6 +41,8 @@ pub struct ViewTool {
     pub trail: Vec<RuleStep>,
     /// What its user may do with it: whether a person is asked, and which arguments are denied.
     pub access: Access,
+    /// The same without what comes of the other tools of the view.
+    own_access: Access,
     /// The tool before the rules, to tell whether all of this still holds.
     base: Arc<Tool>,
     input: OnceLock<Result<Schema, SchemaError>>,
@@ -179,6 +186,7 @@ pub struct View {
     faults: Vec<Fault>,
     /// What tools are beside one another, by whose they are; found out when somebody asks.
     beside: OnceLock<BesideOthers>,
+    toxic: Option<Toxic>,
 }
 
 impl View {
@@ -186,7 +194,8 @@ impl View {
     pub fn new(request: &ViewRequest<'_>) -> Result<Self, ClashError> {
         let mut faults = Vec::new();
         let filter = AgentFilter::new(request, &mut faults);
-        let (kept, left_out) = shape_all(request, &filter, &mut faults);
+        let (kept, mut left_out) = shape_all(request, &filter, &mut faults);
+        let (kept, toxic) = toxic::judge(request, kept, &mut left_out);
         let reach = Arc::new(Reach::new(request, &filter));
         let named = naming::name_all(request, kept, &mut faults)?;
         let (mut listed, shadowed): (Vec<_>, Vec<_>) = named.into_iter().partition(|(_, listed)| *listed);
@@ -197,7 +206,20 @@ impl View {
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         let (agent, narrowing) = (request.agent.clone(), Narrowing::default());
         let (listed, beside) = (count, OnceLock::new());
-        Ok(Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, beside })
+        Ok(Self {
+            snapshot,
+            user,
+            agent,
+            all,
+            listed,
+            narrowing,
+            reach,
+            lookup,
+            left_out,
+            faults,
+            beside,
+            toxic,
+        })
     }
 
     /// A view of nothing.
@@ -214,6 +236,7 @@ impl View {
             left_out: Vec::new(),
             faults: Vec::new(),
             beside: OnceLock::new(),
+            toxic: None,
         }
     }
 
@@ -246,8 +269,8 @@ impl View {
         let lookup = NameIndex::new(all.iter().map(|shown| row(&self.snapshot, shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
         let (left_out, faults, beside) = (Vec::new(), Vec::new(), OnceLock::new());
-        let (narrowing, reach) = (self.narrowing.and(more), self.reach.clone());
-        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, beside }
+        let (narrowing, reach, toxic) = (self.narrowing.and(more), self.reach.clone(), self.toxic.clone());
+        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, beside, toxic }
     }
 
     /// Whether it is only some tools of another: a server that has none in it is then no part of it.
@@ -328,6 +351,17 @@ impl View {
         &self.left_out
     }
 
+    /// The tools by which private data can be carried off, if what the user may have of servers is such a set; those that
+    /// the policy keeps away for it counted. A part of a view says what the whole does.
+    pub fn toxic(&self) -> Option<&ToxicSet> {
+        self.toxic.as_ref().map(|toxic| &toxic.set)
+    }
+
+    /// The same as a fault; how much it weighs is the policy's word.
+    pub fn toxic_fault(&self) -> Option<Fault> {
+        self.toxic.as_ref().map(Toxic::fault)
+    }
+
     /// What is wrong with rules and names.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
@@ -361,39 +395,6 @@ fn row(snapshot: &Snapshot, shown: &ViewTool) -> NameRow {
     }
 }
 
-/// A tool that is left, before it has its name.
-enum Kept {
-    /// As it was in the view before.
-    Same(Arc<ViewTool>),
-    New {
-        tool: Box<Tool>,
-        trail: Vec<RuleStep>,
-        access: Access,
-        base: Arc<Tool>,
-    },
-}
-
-impl Kept {
-    fn tool(&self) -> &Tool {
-        match self {
-            Self::Same(shown) => &shown.tool,
-            Self::New { tool, .. } => tool,
-        }
-    }
-
-    fn show(self, name: ShownName, full: ShownName) -> Arc<ViewTool> {
-        let (tool, trail, access, base) = match self {
-            Self::Same(shown) if shown.name == name && shown.full == full => return shown,
-            Self::Same(shown) => {
-                (shown.tool.clone(), shown.trail.clone(), shown.access.clone(), shown.base.clone())
-            }
-            Self::New { tool, trail, access, base } => (*tool, trail, access, base),
-        };
-        let (input, own_input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Arc::new(ViewTool { name, full, tool, trail, access, base, input, own_input, output })
-    }
-}
-
 /// Takes every tool through the rules, the agent's wishes and the permissions.
 fn shape_all(
     request: &ViewRequest<'_>,
@@ -413,10 +414,12 @@ fn shape_all(
         for base in &part.tools {
             if let Some(shown) = before.get(&Arc::as_ptr(base)).filter(|_| has_same_rules) {
                 match agent.access(&shown.tool) {
-                    Ok(access) if access.is_same(&shown.access) => kept.push(Kept::Same((*shown).clone())),
+                    Ok(access) if access.is_same(&shown.own_access) => {
+                        kept.push(Kept::Same((*shown).clone()));
+                    }
                     Ok(access) => {
                         let (tool, trail) = (Box::new(shown.tool.clone()), shown.trail.clone());
-                        kept.push(Kept::New { tool, trail, access, base: base.clone() });
+                        kept.push(Kept::new(tool, trail, access, base));
                     }
                     Err(step) => {
                         left_out.push(HiddenTool::new(base, shown.trail.iter().cloned().chain([step])))
@@ -433,7 +436,7 @@ fn shape_all(
             let Shaped { tool, mut trail } = shaped;
             match tool.map(|tool| (agent.access(&tool), Box::new(tool))) {
                 Some((Ok(access), tool)) => {
-                    kept.push(Kept::New { tool, trail, access, base: base.clone() });
+                    kept.push(Kept::new(tool, trail, access, base));
                 }
                 refused => {
                     trail.extend(refused.and_then(|(access, _)| access.err()));

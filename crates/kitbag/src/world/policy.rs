@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kitbag_core::catalog::Tool;
 use kitbag_core::config::settings::{Denied, GroupRules, Located};
-use kitbag_core::model::{AgentRules, Risk};
+use kitbag_core::model::{AgentRules, Risk, TrifectaPolicy};
 use kitbag_core::shape::policy::{Access, RuleSet, RuleText, RuleTexts};
 use kitbag_core::shape::{Authorize, Decision, Permissions};
 use kitbag_core::text::{Globs, nearest};
@@ -23,6 +23,8 @@ pub(crate) struct Policy {
     owners: BTreeMap<ServerName, UserId>,
     /// The rules of each user who belongs to a group.
     rules: BTreeMap<UserId, Vec<Arc<RuleSet>>>,
+    /// The strictest word of all files.
+    trifecta: TrifectaPolicy,
     /// Users who belong to a group that no file describes, or to one that cannot be read, and why.
     lost: BTreeMap<UserId, String>,
 }
@@ -89,6 +91,7 @@ impl Policy {
         let mut policy = Self {
             denied: setup.settings.iter().map(|(_, settings)| settings.denied.clone()).collect(),
             owners: servers.iter().filter_map(owner).collect(),
+            trifecta: setup.settings.iter().map(|(_, settings)| settings.trifecta).max().unwrap_or_default(),
             ..Self::default()
         };
         let mut groups = Groups::of(setup);
@@ -120,6 +123,11 @@ impl Policy {
         self.denies(user)
             .or_else(|| is_anothers.then_some("it is another user's own"))
             .or_else(|| hides().then_some("a rule of the user's groups keeps all of it away"))
+    }
+
+    /// What becomes of tools by which private data can be carried off.
+    pub(crate) fn trifecta(&self) -> TrifectaPolicy {
+        self.trifecta
     }
 
     /// The rules of a user's groups.
@@ -214,5 +222,9 @@ impl Permissions for Permits<'_> {
         let decided =
             decided.unwrap_or_else(|_| Decision::Deny("whoever decides about it panicked".to_owned()));
         Ok(access.and(Access::of(decided)?))
+    }
+
+    fn trifecta(&self) -> TrifectaPolicy {
+        self.world.policy.trifecta()
     }
 }

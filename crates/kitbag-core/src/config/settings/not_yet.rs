@@ -35,7 +35,6 @@ pub const NOT_YET: &[NotYet] = &[
     key("agents.*.max_steps"),
     key("store"),
     key("pins"),
-    key("policy"),
     key("audit"),
     key("serve"),
 ];
@@ -49,7 +48,7 @@ pub fn is_not_yet(path: &str) -> bool {
 }
 
 /// What restricts nothing, of the sections that otherwise do.
-const HARMLESS: &[(&str, &str, &str)] = &[("pins", "mode", "off"), ("policy", "trifecta", "warn")];
+const HARMLESS: &[(&str, &str, &str)] = &[("pins", "mode", "off")];
 
 /// Whether a setting that nothing obeys asks for a restriction.
 pub(super) fn asks_for_more(path: &str, node: &Node) -> bool {

@@ -33,7 +33,6 @@ fn f2_settings_without_effect_are_told() {
         warned(&format!("[agents.a]\n{key} = {value}"), &format!("{key:?} in [agents.a]"));
     }
     warned("[pins]\nmode = \"off\"", "[pins]");
-    warned("[policy]\ntrifecta = \"warn\"", "[policy]");
     let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"gateway\"", &Limits::default());
     assert_eq!((settings.mode, faults), (Some(Mode::Gateway), vec![]));
     assert_eq!(
@@ -48,12 +47,7 @@ fn f2_restrictions_nobody_enforces_refuse() {
     for mode in ["\"first-use\"", "\"strict\"", "\"of\"", "3"] {
         refused(&format!("[pins]\nmode = {mode}"), "[pins]", "everyone");
     }
-    for word in ["\"ask\"", "\"deny\"", "true"] {
-        refused(&format!("[policy]\ntrifecta = {word}"), "[policy]", "everyone");
-    }
     refused("pins = 3", "[pins]", "everyone");
-    // A slip leaves open what was meant.
-    check("[policy]\ntrifect = \"deny\"", Severity::Warning, "[policy]", "everyone");
 }
 
 #[test]
