@@ -22,6 +22,7 @@ mod owners;
 mod questions;
 mod reloads;
 mod revive;
+mod toxic;
 mod trust;
 mod unreadable;
 mod views;
