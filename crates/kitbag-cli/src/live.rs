@@ -12,6 +12,7 @@ use kitbag::{
 };
 use kitbag_core::Stage;
 use kitbag_core::config::layers::{EntryState, MergedServer};
+use kitbag_core::model::TrifectaPolicy;
 use kitbag_core::text::visible;
 
 use crate::context::Context;
@@ -142,6 +143,9 @@ pub(crate) fn ask_about<T>(
 /// The servers that could have a tool: those for which an operator wrote the name down, and those it is named
 /// after.
 fn servers_for(setup: &Setup, name: &str) -> Vec<ServerName> {
+    if is_judged_together(setup) {
+        return setup.used().map(|spec| spec.name.clone()).collect();
+    }
     let renames =
         |spec: &&ServerSpec| spec.rules.tools.iter().any(|(_, rules)| rules.name.as_deref() == Some(name));
     let names: Vec<ServerName> = setup.used().map(|spec| spec.name.clone()).collect();
@@ -152,6 +156,11 @@ fn servers_for(setup: &Setup, name: &str) -> Vec<ServerName> {
         only.dedup();
     }
     only
+}
+
+/// Whether a tool can only be judged beside the tools of all servers: a policy looks at what they could do together.
+pub(crate) fn is_judged_together(setup: &Setup) -> bool {
+    setup.trifecta() != TrifectaPolicy::Unset
 }
 
 /// What the user and agent of the flags see.

@@ -61,7 +61,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
     let options = OpenOptions {
         wait: context.global.wait,
-        only: only.clone(),
+        only: only.clone().filter(|_| !live::is_judged_together(&setup)),
         start: StartServers::AtOnce,
         local,
         ..OpenOptions::default()

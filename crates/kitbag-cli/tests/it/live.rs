@@ -10,6 +10,7 @@ mod cli_present;
 mod cli_proxy;
 mod cli_reasons;
 mod cli_show;
+mod cli_threats;
 mod cli_tls;
 mod cli_tools;
 mod cli_users;

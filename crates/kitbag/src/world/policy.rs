@@ -91,7 +91,7 @@ impl Policy {
         let mut policy = Self {
             denied: setup.settings.iter().map(|(_, settings)| settings.denied.clone()).collect(),
             owners: servers.iter().filter_map(owner).collect(),
-            trifecta: setup.settings.iter().map(|(_, settings)| settings.trifecta).max().unwrap_or_default(),
+            trifecta: setup.trifecta(),
             ..Self::default()
         };
         let mut groups = Groups::of(setup);
