@@ -418,7 +418,7 @@ fn shape_all(
                         kept.push(Kept::Same((*shown).clone()));
                     }
                     Ok(access) => {
-                        let (tool, trail) = (Box::new(shown.tool.clone()), shown.trail.clone());
+                        let (tool, trail) = (shown.tool.clone(), shown.trail.clone());
                         kept.push(Kept::new(tool, trail, access, base));
                     }
                     Err(step) => {
@@ -434,7 +434,7 @@ fn shape_all(
                 shaped.tool = tool;
             }
             let Shaped { tool, mut trail } = shaped;
-            match tool.map(|tool| (agent.access(&tool), Box::new(tool))) {
+            match tool.map(|tool| (agent.access(&tool), tool)) {
                 Some((Ok(access), tool)) => {
                     kept.push(Kept::new(tool, trail, access, base));
                 }

@@ -13,62 +13,76 @@ use crate::shape::policy::Access;
 pub(super) enum Kept {
     /// As it was in the view before.
     Same(Arc<ViewTool>),
-    New {
-        tool: Box<Tool>,
-        trail: Vec<RuleStep>,
-        /// What the user may do with it, whatever else is in the view.
-        own_access: Access,
-        access: Access,
-        base: Arc<Tool>,
-    },
+    New(Box<NewTool>),
+}
+
+/// One that was shaped or judged anew.
+pub(super) struct NewTool {
+    tool: Tool,
+    trail: Vec<RuleStep>,
+    /// What the user may do with it, whatever else is in the view.
+    own_access: Access,
+    access: Access,
+    base: Arc<Tool>,
 }
 
 impl Kept {
-    pub(super) fn new(tool: Box<Tool>, trail: Vec<RuleStep>, access: Access, base: &Arc<Tool>) -> Self {
-        Self::New { tool, trail, own_access: access.clone(), access, base: base.clone() }
+    pub(super) fn new(tool: Tool, trail: Vec<RuleStep>, access: Access, base: &Arc<Tool>) -> Self {
+        let (own_access, base) = (access.clone(), base.clone());
+        Self::New(Box::new(NewTool { tool, trail, own_access, access, base }))
     }
 
     pub(super) fn tool(&self) -> &Tool {
         match self {
             Self::Same(shown) => &shown.tool,
-            Self::New { tool, .. } => tool,
+            Self::New(new) => &new.tool,
         }
     }
 
     pub(super) fn trail(&self) -> &[RuleStep] {
         match self {
             Self::Same(shown) => &shown.trail,
-            Self::New { trail, .. } => trail,
+            Self::New(new) => &new.trail,
         }
     }
 
     /// The same with what comes of the other tools of the view.
     pub(super) fn with(self, more: Access) -> Self {
         match self {
-            Self::Same(shown) if shown.own_access.clone().and(more.clone()).is_same(&shown.access) => {
-                Self::Same(shown)
-            }
             Self::Same(shown) => {
-                let (tool, trail) = (Box::new(shown.tool.clone()), shown.trail.clone());
-                let (own_access, base) = (shown.own_access.clone(), shown.base.clone());
-                Self::New { tool, trail, access: own_access.clone().and(more), own_access, base }
+                let access = shown.own_access.clone().and(more);
+                if access.is_same(&shown.access) {
+                    return Self::Same(shown);
+                }
+                Self::New(Box::new(NewTool { access, ..NewTool::of(&shown) }))
             }
-            Self::New { tool, trail, own_access, base, .. } => {
-                Self::New { tool, trail, access: own_access.clone().and(more), own_access, base }
+            Self::New(mut new) => {
+                new.access = new.own_access.clone().and(more);
+                Self::New(new)
             }
         }
     }
 
     pub(super) fn show(self, name: ShownName, full: ShownName) -> Arc<ViewTool> {
-        let (tool, trail, own_access, access, base) = match self {
+        let new = match self {
             Self::Same(shown) if shown.name == name && shown.full == full => return shown,
-            Self::Same(shown) => {
-                let (tool, trail, base) = (shown.tool.clone(), shown.trail.clone(), shown.base.clone());
-                (tool, trail, shown.own_access.clone(), shown.access.clone(), base)
-            }
-            Self::New { tool, trail, own_access, access, base } => (*tool, trail, own_access, access, base),
+            Self::Same(shown) => NewTool::of(&shown),
+            Self::New(new) => *new,
         };
+        let NewTool { tool, trail, own_access, access, base } = new;
         let (input, own_input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Arc::new(ViewTool { name, full, tool, trail, access, own_access, base, input, own_input, output })
+    }
+}
+
+impl NewTool {
+    fn of(shown: &ViewTool) -> Self {
+        Self {
+            tool: shown.tool.clone(),
+            trail: shown.trail.clone(),
+            own_access: shown.own_access.clone(),
+            access: shown.access.clone(),
+            base: shown.base.clone(),
+        }
     }
 }
