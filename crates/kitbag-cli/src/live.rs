@@ -11,6 +11,7 @@ use kitbag::{
     ServerName, ServerSpec, ServerStatus, Setup, Severity, UserId, View,
 };
 use kitbag_core::Stage;
+use kitbag_core::model::TrifectaPolicy;
 use kitbag_core::text::visible;
 
 use crate::context::Context;
@@ -163,6 +164,9 @@ pub(crate) fn ask_about<T>(
 /// The servers that could have a tool: those for which an operator wrote the name down, and those it is named
 /// after.
 fn servers_for(context: &Context, setup: &Setup, name: &str) -> Vec<ServerName> {
+    if is_judged_together(setup) && context.chosen.is_empty() {
+        return setup.used().map(|spec| spec.name.clone()).collect();
+    }
     let is_chosen = |spec: &&ServerSpec| context.chosen.is_empty() || context.chosen.contains(&spec.name);
     let used = || setup.used().filter(is_chosen);
     let renames =
@@ -175,6 +179,11 @@ fn servers_for(context: &Context, setup: &Setup, name: &str) -> Vec<ServerName> 
         only.dedup();
     }
     only
+}
+
+/// Whether a tool can only be judged beside the tools of all servers: a policy looks at what they could do together.
+pub(crate) fn is_judged_together(setup: &Setup) -> bool {
+    setup.trifecta() != TrifectaPolicy::Unset
 }
 
 /// What the user and agent of the flags see.

@@ -1,7 +1,7 @@
 //! Why a server that was asked for by name is not used, and the command that changes that.
 
 use kitbag::cli::speaks_of;
-use kitbag::{ServerName, Setup};
+use kitbag::{FaultKind, ServerName, Setup};
 use kitbag_core::config::layers::{EntryState, MergedServer};
 
 use crate::context::Context;
@@ -31,6 +31,12 @@ pub(crate) fn why(setup: &Setup, name: &ServerName) -> Option<Failure> {
             .hint(format!("kitbag servers import {name}")),
         EntryState::Foreign => {
             failed(Exit::Unavailable, "runs inside another program and cannot be used here")
+        }
+        EntryState::Unpinned => {
+            let fault = row.faults.iter().find(|fault| fault.kind == FaultKind::Unpinned);
+            let why = fault.map_or("has no fixed version", |fault| fault.message.as_str());
+            let hint = fault.and_then(|fault| fault.hint.clone());
+            failed(Exit::Held, &format!("is held: {why}")).hint(hint.unwrap_or_default())
         }
         EntryState::Broken => {
             let fault = row.faults.iter().max_by_key(|fault| fault.severity);

@@ -14,6 +14,7 @@ use crate::schema::{Schema, neutral_schema};
 use crate::text::{neutral, visible};
 
 mod definition;
+mod findings;
 mod names;
 mod notes;
 mod snapshot;
@@ -22,6 +23,8 @@ mod snapshot;
 mod tests;
 
 pub use definition::DefinitionHash;
+pub(crate) use findings::named_others;
+pub use findings::{Finding, findings};
 pub use names::CatalogNames;
 pub use notes::{ListCut, StaleList};
 pub(crate) use notes::{seen_as, twin_tools};
@@ -285,6 +288,7 @@ fn usable(mut tool: Tool, limits: &Limits) -> Result<Tool, Rejected> {
         Some(Err(error)) => notes.push(not_checked("an output", &error.to_string())),
         None => {}
     }
+    notes.extend(findings(&tool).iter().map(|finding| finding.note(&tool)));
     tool.notes.extend(notes);
     Ok(tool)
 }

@@ -125,6 +125,16 @@ words!(
         ListEmpty = "list_empty",
         /// Characters in a definition that nobody sees or a terminal obeys; they are not shown.
         HiddenCharacters = "hidden_characters",
+        /// A definition that gives the model orders instead of describing its tool.
+        InstructsModel = "instructs_model",
+        /// A definition that speaks of secrets or private files.
+        AsksForSecrets = "asks_for_secrets",
+        /// A definition that wants to know the conversation, the system prompt or the model.
+        AsksForContext = "asks_for_context",
+        /// A definition that speaks of a tool of another server.
+        NamesOtherTool = "names_other_tool",
+        /// A definition with text that a person cannot read: base64 or hexadecimal digits.
+        EncodedText = "encoded_text",
         /// Two tools, or two servers, whose names look alike.
         TwinNames = "twin_names",
         /// A tool whose arguments or results have another schema than when it was listed before.
@@ -141,6 +151,8 @@ words!(
         OddDefinition = "odd_definition",
         /// A rule that could not do its work.
         RuleFailed = "rule_failed",
+        /// Tools of one view by which private data can be carried off: reading it, untrusted text and a way out.
+        Trifecta = "trifecta",
         /// Two tools that want one name.
         Clash = "clash",
         /// A secret where others can read it.

@@ -14,12 +14,13 @@ mod secret;
 mod shown;
 mod spec;
 mod template;
+mod trifecta;
 
 pub use activity::Activity;
 pub use clocks::{Seconds, Timeout, Timeouts};
 pub use error_kind::{Delivery, EXIT_CODES, ErrorKind};
 pub use in_process::InProcess;
-pub use launcher::{may_download, package_name, unpinned};
+pub use launcher::{UnpinnedPackage, may_download, package_name, unpinned};
 pub use limits::{LimitRow, LimitValue, Limits};
 pub use mode::Mode;
 pub use pin_mode::PinMode;
@@ -31,3 +32,4 @@ pub use spec::{
     ResolvedTarget, Seen, ServerSpec, ServerTarget, SpecTimeouts, ToolFilter, Transport, input_variable,
 };
 pub use template::{ConfigFolder, Defaults, Missing, Piece, Template, ValueSource};
+pub use trifecta::TrifectaPolicy;

@@ -13,6 +13,7 @@ mod config;
 mod permit;
 pub mod policy;
 mod rules;
+pub mod trifecta;
 mod unmatched;
 mod unreadable;
 mod view;

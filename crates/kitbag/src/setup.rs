@@ -8,7 +8,7 @@ use std::sync::Arc;
 use kitbag_core::catalog::ServerTools;
 use kitbag_core::config::layers::{EntryState, Layer, Layered, Merged, MergedServer, merge};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
-use kitbag_core::model::{Piece, PinMode, ResolvedSpec, ResolvedTarget, input_variable};
+use kitbag_core::model::{Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable};
 use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Secret, ServerSpec, Severity, SourceLocation, UserId};
 
@@ -234,6 +234,12 @@ impl Setup {
     /// The servers that are used, in order of name.
     pub fn used(&self) -> impl Iterator<Item = &ServerSpec> {
         self.merged.used()
+    }
+
+    /// What becomes of tools by which private data can be carried off: the strictest word of all files. Where there is one,
+    /// a tool is judged beside those of all servers.
+    pub fn trifecta(&self) -> TrifectaPolicy {
+        self.settings.iter().map(|(_, settings)| settings.trifecta).max().unwrap_or_default()
     }
 
     /// What an approval of this server is bound to.

@@ -301,7 +301,7 @@ fn local_owner(setup: &Setup) -> ServerName {
 fn others(setup: &Setup) -> Vec<ServerStatus> {
     let state = |state: EntryState| match state {
         EntryState::Disabled => Some(LinkState::Disabled),
-        EntryState::Held => Some(LinkState::Held),
+        EntryState::Held | EntryState::Unpinned => Some(LinkState::Held),
         EntryState::Broken => Some(LinkState::Failed),
         _ => None,
     };
@@ -314,7 +314,7 @@ fn others(setup: &Setup) -> Vec<ServerStatus> {
             .faults
             .iter()
             .max_by_key(|fault| fault.severity)
-            .filter(|_| row.state == EntryState::Broken)
+            .filter(|_| matches!(row.state, EntryState::Broken | EntryState::Unpinned))
             .map(|fault| Arc::new(Reason::of_config([fault])));
         Some(ServerStatus {
             name: row.name.clone(),

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 /// One server and what it lists.
 #[derive(Clone, Debug)]
@@ -51,7 +51,64 @@ pub fn livemcpbench() -> Vec<Recorded> {
     all
 }
 
-/// Both, 832 tools.
+/// 452 tools of malicious servers: name, description and arguments as Cisco's mcp-scanner is evaluated with.
+pub fn cisco_malicious() -> Vec<Recorded> {
+    let files = ["malicious_behavioral", "malicious_remote", "example_malicious_servers"];
+    let all: Vec<Recorded> =
+        files.iter().flat_map(|file| by_source(&format!("cisco-mcp-scanner/{file}.jsonl"))).collect();
+    assert_eq!(count(&all), 452, "malicious tools of testdata/cisco-mcp-scanner");
+    all
+}
+
+/// 182 harmless tools of the same evaluation.
+pub fn cisco_benign() -> Vec<Recorded> {
+    let all = by_source("cisco-mcp-scanner/benign_remote.jsonl");
+    assert_eq!(count(&all), 182, "harmless tools of testdata/cisco-mcp-scanner");
+    all
+}
+
+/// 267 tools of the attacking servers of MSB, with the attack each belongs to.
+pub fn msb() -> Vec<(String, Value)> {
+    let all: Vec<(String, Value)> = records("msb/attack_tools.jsonl")
+        .map(|record| (record["category"].as_str().unwrap().to_owned(), definition(&record)))
+        .collect();
+    assert_eq!(all.len(), 267, "tools of testdata/msb");
+    all
+}
+
+/// The tools of one file of records, by the file they were taken from.
+fn by_source(path: &str) -> Vec<Recorded> {
+    let mut all: Vec<Recorded> = Vec::new();
+    for record in records(path) {
+        let server = record["source"].as_str().unwrap().to_owned();
+        let tool = definition(&record);
+        match all.last_mut().filter(|last| last.server == server) {
+            Some(last) => last.tools.push(tool),
+            None => all.push(Recorded { server, tools: vec![tool] }),
+        }
+    }
+    all
+}
+
+fn records(path: &str) -> impl Iterator<Item = Value> {
+    let text = fs::read_to_string(testdata(path)).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    lines.into_iter()
+}
+
+/// A record of name, description and arguments as MCP writes tools.
+fn definition(record: &Value) -> Value {
+    let arguments = record["params"].as_array().unwrap().iter();
+    let arguments = arguments.map(|name| (name.as_str().unwrap().to_owned(), json!({})));
+    let properties: Map<String, Value> = arguments.collect();
+    json!({
+        "name": record["name"],
+        "description": record["description"],
+        "inputSchema": {"type": "object", "properties": properties},
+    })
+}
+
+/// The 305 and the 527 tools of real servers, 832 in all.
 pub fn all() -> Vec<Recorded> {
     [servers(), livemcpbench()].concat()
 }

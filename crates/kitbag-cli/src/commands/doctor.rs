@@ -2,10 +2,10 @@
 
 use kitbag::cli::how_to_get;
 use kitbag::spec::ServerTarget;
-use kitbag::{Fault, FaultKind, Provider, ServerSpec, Setup, Severity};
+use kitbag::{Fault, FaultKind, Kitbag, Provider, ServerSpec, Setup, Severity, View};
 use kitbag_core::Stage;
 use kitbag_core::config::layers::EntryState;
-use kitbag_core::model::{Defaults, ResolvedTarget, unpinned};
+use kitbag_core::model::{Defaults, ResolvedTarget};
 use serde_json::{Value, json};
 
 use crate::context::Context;
@@ -75,18 +75,18 @@ fn without_rules(setup: &Setup) -> Vec<Fault> {
 
 /// One note for all servers that start a package without a version: most people have many of these.
 fn unpinned_launchers(setup: &Setup) -> Option<Fault> {
-    let of = |spec: &ServerSpec| {
-        let ServerTarget::Stdio(program) = &spec.link else { return None };
-        let command = program.command.as_ref()?.shown_as_text(Defaults::Masked);
-        let args = spec.shown_args(Defaults::Masked);
-        let package = unpinned(&command, args.iter().map(|arg| arg.as_ref()))?;
-        Some(format!("{} ({package})", spec.name))
-    };
+    let of = |spec: &ServerSpec| Some(format!("{} ({})", spec.name, spec.unpinned()?.package));
     let all: Vec<String> = setup.used().filter_map(of).collect();
     let servers = plural(all.len(), "server");
     let message = format!("{servers} may run another version at every start: {}", all.join(", "));
     let hint = "write the version, such as name@1.2.3, name==1.2.3 or image:1.2; kitbag errors unpinned";
     (!all.is_empty()).then(|| Fault::note(FaultKind::Unpinned, message).hint(hint))
+}
+
+/// What is worth knowing about tools: what their definitions say, and whether those an agent sees could together carry
+/// private data off.
+fn of_tools(kit: &Kitbag, view: &View) -> impl Iterator<Item = Fault> {
+    kit.notes().into_iter().chain(view.toxic_fault())
 }
 
 /// Prints what is wrong, the worst first, and how much there is.
@@ -104,8 +104,9 @@ fn tell(context: &mut Context, used: usize, rows: &[connect::Server], mut faults
     } else {
         context.print(connect::as_table(rows));
         // One line for all servers, so it is shown without --verbose, too.
-        let (unpinned, others): (Vec<_>, Vec<_>) =
-            faults.into_iter().partition(|fault| fault.kind == FaultKind::Unpinned);
+        let (unpinned, others): (Vec<_>, Vec<_>) = faults
+            .into_iter()
+            .partition(|fault| matches!(fault.kind, FaultKind::Unpinned | FaultKind::Trifecta));
         live::tell(context, &others);
         unpinned.iter().for_each(|fault| context.fault(fault));
         let style = if 0 < errors {

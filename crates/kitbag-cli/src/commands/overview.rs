@@ -58,6 +58,7 @@ fn describe(setup: &Setup) -> String {
     section(&mut text, setup, "used", "Servers in use", &[EntryState::Used]);
     section(&mut text, setup, "off", "Switched off", &[EntryState::Disabled]);
     section(&mut text, setup, "held", "Held until you approve them", &[EntryState::Held]);
+    section(&mut text, setup, "held", "Held until they have a version", &[EntryState::Unpinned]);
     broken(&mut text, setup);
     found(&mut text, setup);
     if setup.merged.servers.is_empty() {

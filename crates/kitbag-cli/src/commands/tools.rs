@@ -64,7 +64,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let (user, local) = (setup.user.clone(), live::demo(context, &setup));
     let options = OpenOptions {
         wait: context.global.wait,
-        only,
+        only: only.filter(|_| !live::is_judged_together(&setup)),
         start: StartServers::AtOnce,
         local,
         ..link_args::options(context, &setup)?

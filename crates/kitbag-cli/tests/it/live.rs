@@ -14,6 +14,7 @@ mod cli_reasons;
 mod cli_server;
 mod cli_show;
 mod cli_store;
+mod cli_threats;
 mod cli_tls;
 mod cli_tools;
 mod cli_users;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Rejected, ServerTools, Snapshot, Tool, cut};
+use super::{Rejected, ServerTools, Snapshot, Tool, cut, named_others};
 use crate::fault::{Fault, FaultKind, Severity, Stage};
 use crate::names::{ServerName, ToolName};
 use crate::schema::tree::values;
@@ -178,11 +178,13 @@ impl Snapshot {
     /// gives the name an operator wrote down for a tool. It looks at every tool: for whoever shows it, not for a call.
     pub fn notes(&self, written: &dyn Fn(&Tool) -> Option<String>) -> Vec<Fault> {
         let mut notes: Vec<Fault> = Vec::new();
-        let mut twins: BTreeMap<ServerName, Vec<Fault>> = BTreeMap::new();
+        let mut beside: BTreeMap<ServerName, Vec<Fault>> = BTreeMap::new();
         let tools = twin_tools(self.tools().map(|tool| (&**tool, seen_as(tool, written(tool).as_deref()))));
-        for fault in twin_servers(self.parts().map(|part| &part.server)).into_iter().chain(tools) {
+        let others = named_others(self.tools().map(|tool| &**tool));
+        let servers = twin_servers(self.parts().map(|part| &part.server)).into_iter();
+        for fault in servers.chain(tools).chain(others) {
             if let Some(server) = &fault.server {
-                twins.entry(server.clone()).or_default().push(fault);
+                beside.entry(server.clone()).or_default().push(fault);
             }
         }
         let unlisted = self.all_stale().map(|(server, _)| server);
@@ -193,7 +195,7 @@ impl Snapshot {
             notes.extend(self.list_notes(server));
             let Some(part) = self.part(server) else { continue };
             notes.extend(part.rejections());
-            notes.extend(twins.remove(server).unwrap_or_default());
+            notes.extend(beside.remove(server).unwrap_or_default());
             notes.extend(part.tools.iter().flat_map(|tool| tool.notes.iter().cloned()));
         }
         notes

@@ -40,6 +40,42 @@ pub(super) const PAGES: &[CodePage] = &[
         "warning[hidden_characters]: x: the tool \"say\" has hidden characters (U+200B) in its description",
     ),
     page(
+        "instructs_model",
+        "A text of the definition speaks to the model: it tells it what to do, to ignore or to keep from the user. Found \
+         by fixed words, so it may be harmless, and its absence means nothing.",
+        "Read the definition with `kitbag show <tool>`. Write your own description under [servers.<name>.tools.<tool>] in \
+         kitbag.toml, leave the tool out with \"exclude\", or do not use the server.",
+        "warning[instructs_model]: x: the tool \"add\" gives the model orders in its description: \"<IMPORTANT>\"",
+    ),
+    page(
+        "asks_for_secrets",
+        "A text of the definition names keys, passwords or private files that somebody is to read or hand over. Found by \
+         fixed words, so it may be harmless, and its absence means nothing.",
+        "Read the definition with `kitbag show <tool>`, and do not use a server you do not trust.",
+        "warning[asks_for_secrets]: x: the tool \"add\" speaks of secrets or private files in its description: \"~/.ssh\"",
+    ),
+    page(
+        "asks_for_context",
+        "An argument or a description wants what the tool has no need for: the conversation, the system prompt, the name \
+         of the model. Found by fixed words, so it may be harmless, and its absence means nothing.",
+        "Hide the argument: [servers.<name>.tools.<tool>.args.<argument>] hide = true in kitbag.toml.",
+        "warning[asks_for_context]: x: the tool \"find\" wants to know the conversation or the model in its \
+         inputSchema.properties.chat_history: \"chat_history\"",
+    ),
+    page(
+        "names_other_tool",
+        "A definition has the name of a tool of another server in it. By this a server can steer what a model does with \
+         others; or the name is common.",
+        "Read the definition with `kitbag show <tool>`, and write your own description in kitbag.toml if you do not want it.",
+        "note[names_other_tool]: x: the tool \"add\" speaks of another server's tool in its description: \"mail/send_email\"",
+    ),
+    page(
+        "encoded_text",
+        "A definition holds a long run of base64 or hexadecimal digits, which a model can read and a person cannot.",
+        "Decode it before you use the tool.",
+        "note[encoded_text]: x: the tool \"add\" holds encoded text in its description: \"SWdub3JlIGFsbCBwcmV2aW91cw…\"",
+    ),
+    page(
         "twin_names",
         "Two names look alike, by accident or so that one is taken for the other.",
         "Name one of them under [servers.<name>.tools] in kitbag.toml, or `kitbag servers rename` one server.",
@@ -92,6 +128,16 @@ pub(super) const PAGES: &[CodePage] = &[
         "A rule of kitbag.toml cannot be applied to a tool, for example a pinned argument that the tool does not have.",
         "Correct the rule that the message names; `kitbag why <tool> --verbose` shows every rule it came by.",
         "error[rule_failed]: x: args: the tool \"say\" has no argument \"repo\"",
+    ),
+    page(
+        "trifecta",
+        "One user's agent sees a tool that reads private data, one that brings in text others wrote, and one that sends \
+         something out: whoever writes the text can have the data sent. What tools do is taken from \"risk\" in kitbag.toml, \
+         else guessed from their words.",
+        "Leave one of the three out with \"exclude\", the rules of an agent or of a group; or set trifecta = \"ask\" or \"deny\" \
+         under [policy] in kitbag.toml. Where the guess is wrong, say the tool's \"risk\".",
+        "note[trifecta]: private data can be carried off: fs/read_file reads private data, web/search brings in untrusted \
+         text, mail/send_email sends out",
     ),
     page(
         "clash",

@@ -56,6 +56,8 @@ pub enum EntryState {
     Disabled,
     /// It comes from the working folder and nobody approved it.
     Held,
+    /// It starts a package without a version, and the policy wants one.
+    Unpinned,
     /// It was found in another program's file and is not used.
     Found,
     /// A later layer says something else under the same name.
@@ -72,7 +74,7 @@ impl EntryState {
         match self {
             Self::Used => "used",
             Self::Disabled => "disabled",
-            Self::Held => "held",
+            Self::Held | Self::Unpinned => "held",
             Self::Found => "found",
             Self::Shadowed => "shadowed",
             Self::Foreign => "foreign",
@@ -305,7 +307,7 @@ fn rank(state: EntryState) -> u8 {
     match state {
         EntryState::Used | EntryState::Disabled => 0,
         EntryState::Broken => 1,
-        EntryState::Held => 2,
+        EntryState::Held | EntryState::Unpinned => 2,
         EntryState::Found => 3,
         EntryState::Foreign => 4,
         EntryState::Shadowed => 5,

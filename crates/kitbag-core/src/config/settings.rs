@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, KeyValue, Node};
 use crate::fault::{Fault, FaultKind, Severity, SourceLocation};
-use crate::model::{AgentRules, Limits, Mode, Overrides, PinMode};
+use crate::model::{AgentRules, Limits, Mode, Overrides, PinMode, TrifectaPolicy};
 use crate::names::{NameForm, UserId};
 
 mod check;
@@ -96,6 +96,10 @@ pub struct Settings {
     pub store: Option<Located<String>>,
     /// Whether the audit log keeps arguments in full.
     pub audit_payload: Option<bool>,
+    /// What becomes of tools by which private data can be carried off.
+    pub trifecta: TrifectaPolicy,
+    /// Whether packages and images without a version are not started.
+    pub pinned_only: bool,
     /// Why every server is closed, if so, those that the file does not name included.
     pub all_servers: Option<String>,
     /// Why every agent is closed, if so, those that the file does not name included.
@@ -115,7 +119,7 @@ impl Settings {
         let place = fault.place.as_ref().map_or_else(|| "kitbag.toml".to_owned(), ToString::to_string);
         let denied =
             Denied { everyone: Some(format!("settings cannot be read ({place})")), ..Denied::default() };
-        Self { denied, unread: true, limits: limits.clone(), ..Self::default() }
+        Self { denied, pinned_only: true, unread: true, limits: limits.clone(), ..Self::default() }
     }
 }
 
@@ -148,6 +152,8 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         pins: root.at_path(&["pins", "mode"]).and_then(Node::text).and_then(PinMode::parse),
         store: reader.texts(&["store", "url"]).pop(),
         audit_payload: root.at_path(&["audit", "payload"]).and_then(Node::bool),
+        trifecta: reader.trifecta(),
+        pinned_only: reader.pinned_only(),
         all_servers: restrictions.whole_section("servers"),
         all_agents: restrictions.whole_section("agents"),
         unread: false,
@@ -203,6 +209,21 @@ impl Reader<'_> {
             }
         }
         (users, faults)
+    }
+
+    /// Where it cannot be read everybody is denied everything, so there is nothing left to decide.
+    fn trifecta(&self) -> TrifectaPolicy {
+        let word = self.root.at_path(&["policy", "trifecta"]).and_then(Node::text);
+        word.and_then(TrifectaPolicy::parse).unwrap_or_default()
+    }
+
+    /// What cannot be read could have said so.
+    fn pinned_only(&self) -> bool {
+        let restrictions = self.restrictions;
+        let is_unread = |node: &Node| restrictions.in_table("[policy]", keys::POLICY, node).is_some();
+        let says = |node: &Node| node.get("pinned_only").and_then(Node::bool) == Some(true);
+        self.root.get("policy").is_some_and(|node| is_unread(node) || says(node))
+            || restrictions.misspelt("policy").next().is_some()
     }
 
     fn wait(&self) -> Wait {

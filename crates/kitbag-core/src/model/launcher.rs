@@ -1,5 +1,7 @@
 //! Programs that fetch the server before they start it: their first start takes as long as a download does.
 
+use super::{Defaults, ServerSpec, ServerTarget};
+
 /// Whether a command may have to download what it starts, judged by its name and its first words.
 ///
 /// ```
@@ -40,9 +42,8 @@ pub fn may_download<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) 
 /// assert_eq!(unpinned("npx", ["-y", "@acme/mcp@1.2.3"]), None);
 /// ```
 pub fn unpinned<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let (kind, package) = launched(command, args)?;
-    let is_local = package.starts_with(['.', '/', '~']) || package.contains("file:");
-    (!is_local && !(kind.is_pinned)(package)).then_some(package)
+    let args: Vec<&str> = args.into_iter().collect();
+    Some(found(command, &args, is_unpinned)?.1)
 }
 
 /// The bare name of the package or image that a command starts, without scope and version.
@@ -54,26 +55,73 @@ pub fn unpinned<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> O
 /// assert_eq!(package_name("node", ["server.js"]), None);
 /// ```
 pub fn package_name<'a>(command: &str, args: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let (_, package) = launched(command, args)?;
+    let args: Vec<&str> = args.into_iter().collect();
+    let (_, package) = found(command, &args, |_, _| true)?;
     let last = package.trim_end_matches('/').rsplit('/').next()?;
     last.split(['@', '=', ':', '#', '[', '<', '>', '~']).next().filter(|name| !name.is_empty())
 }
 
-/// The package or image that a command starts, and by which rules it is named.
-fn launched<'a>(
-    command: &str,
-    args: impl IntoIterator<Item = &'a str>,
-) -> Option<(&'static PackageSyntax, &'a str)> {
-    let args: Vec<&str> = args.into_iter().collect();
+/// A package or an image without a version, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnpinnedPackage {
+    /// What is started.
+    pub package: String,
+    /// How it is written with a version.
+    pub write: String,
+}
+
+impl ServerSpec {
+    /// What it starts without a version, judged by what its entry says: a version that only a variable holds is none.
+    pub fn unpinned(&self) -> Option<UnpinnedPackage> {
+        let ServerTarget::Stdio(program) = &self.link else { return None };
+        let command = program.command.as_ref()?.shown_as_text(Defaults::Masked);
+        let args = self.shown_args(Defaults::Masked);
+        let args: Vec<&str> = args.iter().map(AsRef::as_ref).collect();
+        let (syntax, package) = found(&command, &args, is_unpinned)?;
+        let name = package.trim_end_matches("@latest").trim_end_matches(":latest");
+        Some(UnpinnedPackage { package: package.to_owned(), write: format!("{name}{}", syntax.version) })
+    }
+}
+
+/// The name a program goes by.
+fn program_name(command: &str) -> String {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
-    let name = name.split_once('.').map_or(name, |(name, _)| name).to_ascii_lowercase();
+    name.split_once('.').map_or(name, |(name, _)| name).to_ascii_lowercase()
+}
+
+/// The first package or image that a command starts and that is meant, and by which rules it is named.
+fn found<'a>(
+    command: &str,
+    args: &[&'a str],
+    is_meant: fn(&PackageSyntax, &str) -> bool,
+) -> Option<(&'static PackageSyntax, &'a str)> {
+    let name = program_name(command);
+    // Programs that only start another.
+    match (name.as_str(), args) {
+        ("cmd", [flag, command, rest @ ..]) if flag.eq_ignore_ascii_case("/c") => {
+            return found(command, rest, is_meant);
+        }
+        ("env", _) => {
+            let at = args.iter().position(|arg| !arg.starts_with('-') && !arg.contains('='))?;
+            return found(args[at], &args[at + 1..], is_meant);
+        }
+        ("sh" | "bash" | "zsh" | "dash", [.., flag, line])
+            if flag.starts_with('-') && flag.ends_with('c') =>
+        {
+            let words: Vec<&'a str> = line.split([' ', '\n', '\t', ';', '&', '|', '"', '\'']).collect();
+            let words: Vec<&'a str> = words.into_iter().filter(|word| !word.is_empty()).collect();
+            let mut starts = (0..words.len()).filter(|at| !is_shell(words[*at]));
+            return starts.find_map(|at| found(words[at], &words[at + 1..], is_meant));
+        }
+        _ => {}
+    }
     let first = args.iter().position(|arg| !arg.starts_with('-')).unwrap_or(args.len());
     let sub = args.get(first).copied().unwrap_or_default();
     let after = args.get(first + 1..).unwrap_or_default();
     let (kind, rest): (&'static PackageSyntax, &[&str]) = match (name.as_str(), sub) {
-        ("npx" | "bunx" | "pnpx", _) => (&NODE, args.as_slice()),
+        ("npx" | "bunx" | "pnpx", _) => (&NODE, args),
         ("npm", "exec" | "x") | ("pnpm" | "yarn", "dlx") | ("bun", "x") => (&NODE, after),
-        ("uvx", _) => (&PYTHON, args.as_slice()),
+        ("uvx", _) => (&PYTHON, args),
         ("pipx", "run") => (&PYTHON, after),
         ("uv", "tool") if after.first() == Some(&"run") => (&PYTHON, &after[1..]),
         ("docker" | "podman" | "nerdctl", "run") => (&IMAGE, after),
@@ -82,7 +130,19 @@ fn launched<'a>(
         }
         _ => return None,
     };
-    Some((kind, kind.package(rest)?))
+    let package = kind.package(rest)?;
+    is_meant(kind, package).then_some((kind, package))
+}
+
+/// Whether a package may be another one at each start.
+fn is_unpinned(kind: &PackageSyntax, package: &str) -> bool {
+    let is_local = package.starts_with(['.', '/', '~']) || package.contains("file:");
+    !is_local && !(kind.is_pinned)(package)
+}
+
+/// Within a line of a shell no further shell is looked into, so that a line is gone through once.
+fn is_shell(word: &str) -> bool {
+    matches!(program_name(word).as_str(), "sh" | "bash" | "zsh" | "dash" | "cmd" | "env")
 }
 
 /// How one kind of launcher is told what to fetch.
@@ -92,6 +152,8 @@ struct PackageSyntax {
     /// Which options are followed by a value of their own.
     takes_value: fn(&str) -> bool,
     is_pinned: fn(&str) -> bool,
+    /// What a version looks like behind a name.
+    version: &'static str,
 }
 
 impl PackageSyntax {
@@ -119,6 +181,7 @@ const NODE: PackageSyntax = PackageSyntax {
     takes_value: |option| matches!(option, "--registry" | "--cache" | "--userconfig"),
     // The first letter may be the @ of a scope.
     is_pinned: |package| package.get(1..).is_some_and(|rest| has_version(rest, '@') || rest.contains('#')),
+    version: "@<version>",
 };
 
 const PYTHON: PackageSyntax = PackageSyntax {
@@ -129,6 +192,7 @@ const PYTHON: PackageSyntax = PackageSyntax {
         known.contains(&option)
     },
     is_pinned: |package| package.contains("==") || has_version(package, '@'),
+    version: "==<version>",
 };
 
 const IMAGE: PackageSyntax = PackageSyntax {
@@ -142,6 +206,7 @@ const IMAGE: PackageSyntax = PackageSyntax {
         let tag = image.rsplit('/').next().and_then(|name| name.split_once(':'));
         image.contains('@') || tag.is_some_and(|(_, tag)| tag != "latest")
     },
+    version: ":<version>",
 };
 
 /// Whether a number stands behind the last mark.
@@ -173,10 +238,26 @@ mod tests {
             ("docker run -i mcp/time:1.2", None),
             ("docker run -i mcp/time@sha256:00", None),
             ("node server.js", None),
+            ("cmd /c npx -y x", Some("x")),
+            ("cmd.exe /C npx -y x@1.0.0", None),
+            ("env A=1 uvx x", Some("x")),
             ("npx", None),
         ] {
             let mut words = line.split(' ');
             assert_eq!(unpinned(words.next().unwrap(), words), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn t43_packages_that_a_shell_starts_are_found() {
+        for (line, expected) in [
+            ("npx -y x", Some("x")),
+            ("cd /srv && exec npx -y 'x'; true", Some("x")),
+            ("npx -y x@1.2.3", None),
+            ("node server.js", None),
+            ("sh -c sh -c npx x", Some("x")),
+        ] {
+            assert_eq!(unpinned("/bin/sh", ["-lc", line]), expected, "{line}");
         }
     }
 

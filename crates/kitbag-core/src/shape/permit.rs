@@ -3,7 +3,7 @@
 
 use super::policy::ToolAccess;
 use crate::catalog::Tool;
-use crate::model::Risk;
+use crate::model::{Risk, TrifectaPolicy};
 use crate::names::UserId;
 
 /// Whether a user may see and call a tool: the answer of [`Authorize`].
@@ -81,6 +81,11 @@ pub trait Permissions {
     /// What a tool may do to the world, as far as somebody vouches for it.
     fn risk(&self, tool: &Tool) -> Risk {
         tool.marks.risk
+    }
+
+    /// What becomes of a set of tools by which private data can be carried off.
+    fn trifecta(&self) -> TrifectaPolicy {
+        TrifectaPolicy::default()
     }
 }
 

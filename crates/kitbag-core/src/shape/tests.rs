@@ -7,7 +7,7 @@ use super::policy::{RuleSet, ToolAccess};
 use super::*;
 use crate::catalog::{CatalogNames, ServerTools, Snapshot};
 use crate::fault::{Fault, FaultKind, Severity, Stage};
-use crate::model::{AgentRules, Limits};
+use crate::model::{AgentRules, Limits, TrifectaPolicy};
 use crate::names::lookup::NameMatch;
 use crate::names::{NameForm, NameTable, ServerName, ShownName, UserId};
 use crate::text::Globs;
@@ -19,6 +19,7 @@ mod files;
 mod narrowed;
 mod reach;
 mod rules;
+mod toxic;
 mod views;
 
 fn server(name: &str) -> ServerName {
@@ -97,6 +98,10 @@ impl Permissions for Asked<'_> {
             None => Ok(access),
         }
     }
+
+    fn trifecta(&self) -> TrifectaPolicy {
+        self.scene.trifecta
+    }
 }
 
 /// Everything a view is made from, with the usual values.
@@ -110,6 +115,7 @@ struct Scene {
     permit: Denies,
     /// Of each server, what needs approval.
     approvals: BTreeMap<ServerName, RuleSet>,
+    trifecta: TrifectaPolicy,
     local: Option<ServerName>,
     servers: Vec<ServerName>,
     /// Servers the user may not know of.
@@ -129,6 +135,7 @@ impl Scene {
             user: UserId::local(),
             permit: Denies::default(),
             approvals: BTreeMap::new(),
+            trifecta: TrifectaPolicy::default(),
             local: None,
             servers: Vec::new(),
             hidden: BTreeSet::new(),

@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
 use super::policy::ToolAccess;
+use super::trifecta::ToxicSet;
 use super::unreadable::denied_fault;
 use super::{Permissions, RuleOutcome, RuleStep, Shaped, Shaper};
-use crate::catalog::{Snapshot, Tool, Unreachable, seen_as, twin_tools};
+use crate::catalog::{Snapshot, Tool, Unreachable, named_others, seen_as, twin_tools};
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::{AgentRules, Limits};
 use crate::names::lookup::{MatchedBy, NameIndex, NameMatch, NameRow};
@@ -16,15 +17,19 @@ use crate::schema::{Schema, SchemaError};
 
 mod agent;
 mod hidden;
+mod kept;
 mod naming;
 mod narrow;
 mod reach;
+mod toxic;
 
 use agent::AgentFilter;
 pub use hidden::HiddenTool;
 use hidden::held_faults;
+use kept::Kept;
 use narrow::Narrowing;
 use reach::Reach;
+use toxic::Toxic;
 
 /// One tool as an agent sees it.
 #[derive(Debug)]
@@ -39,6 +44,8 @@ pub struct ViewTool {
     pub trail: Vec<RuleStep>,
     /// What its user may do with it: whether a person is asked, and which arguments are denied.
     pub access: ToolAccess,
+    /// The same without what comes of the other tools of the view.
+    own_access: ToolAccess,
     /// The tool before the rules, to tell whether all of this still holds.
     base: Arc<Tool>,
     input: OnceLock<Result<Schema, SchemaError>>,
@@ -144,6 +151,9 @@ pub struct ViewRequest<'a> {
     pub same_rules: &'a dyn Fn(&ServerName) -> bool,
 }
 
+/// Notes about tools that come of the other tools of a view.
+type BesideOthers = HashMap<(ServerName, ToolName), Vec<Fault>>;
+
 /// What one user's agent sees.
 #[derive(Debug)]
 pub struct View {
@@ -159,8 +169,9 @@ pub struct View {
     lookup: NameIndex,
     left_out: Vec<HiddenTool>,
     faults: Vec<Fault>,
-    /// Names that look alike, by whose they are; found out when somebody asks.
-    twins: OnceLock<HashMap<(ServerName, ToolName), Fault>>,
+    /// What tools are beside one another, by whose they are; found out when somebody asks.
+    beside: OnceLock<BesideOthers>,
+    toxic: Option<Toxic>,
 }
 
 impl View {
@@ -168,7 +179,8 @@ impl View {
     pub fn new(request: &ViewRequest<'_>) -> Result<Self, ClashError> {
         let mut faults = Vec::new();
         let filter = AgentFilter::new(request, &mut faults);
-        let (kept, left_out) = shape_all(request, &filter, &mut faults);
+        let (kept, mut left_out) = shape_all(request, &filter, &mut faults);
+        let (kept, toxic) = toxic::judge(request, kept, &mut left_out);
         let reach = Arc::new(Reach::new(request, &filter));
         let named = naming::name_all(request, kept, &mut faults)?;
         let (mut listed, shadowed): (Vec<_>, Vec<_>) = named.into_iter().partition(|(_, listed)| *listed);
@@ -178,8 +190,21 @@ impl View {
         let lookup = NameIndex::new(all.iter().map(|shown| row(request.snapshot, shown)));
         let (snapshot, user) = (request.snapshot.clone(), request.user.clone());
         let (agent, narrowing) = (request.agent.clone(), Narrowing::default());
-        let (listed, twins) = (count, OnceLock::new());
-        Ok(Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, twins })
+        let (listed, beside) = (count, OnceLock::new());
+        Ok(Self {
+            snapshot,
+            user,
+            agent,
+            all,
+            listed,
+            narrowing,
+            reach,
+            lookup,
+            left_out,
+            faults,
+            beside,
+            toxic,
+        })
     }
 
     /// A view of nothing.
@@ -195,7 +220,8 @@ impl View {
             lookup: NameIndex::new([]),
             left_out: Vec::new(),
             faults: Vec::new(),
-            twins: OnceLock::new(),
+            beside: OnceLock::new(),
+            toxic: None,
         }
     }
 
@@ -227,9 +253,9 @@ impl View {
         all.extend(shadowed);
         let lookup = NameIndex::new(all.iter().map(|shown| row(&self.snapshot, shown)));
         let (snapshot, user, agent) = (self.snapshot.clone(), self.user.clone(), self.agent.clone());
-        let (left_out, faults, twins) = (Vec::new(), Vec::new(), OnceLock::new());
-        let (narrowing, reach) = (self.narrowing.and(more), self.reach.clone());
-        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, twins }
+        let (left_out, faults, beside) = (Vec::new(), Vec::new(), OnceLock::new());
+        let (narrowing, reach, toxic) = (self.narrowing.and(more), self.reach.clone(), self.toxic.clone());
+        Self { snapshot, user, agent, all, listed, narrowing, reach, lookup, left_out, faults, beside, toxic }
     }
 
     /// Whether it is only some tools of another: a server that has none in it is then no part of it.
@@ -290,9 +316,9 @@ impl View {
     /// What is worth knowing about one of its tools: its definition, and its name beside the others in this view.
     /// What concerns the whole list of its server is told by [`Snapshot::list_notes`].
     pub fn notes_of(&self, shown: &ViewTool) -> Vec<Fault> {
-        let twins = self.twins.get_or_init(|| twins(&self.all));
-        let twin = twins.get(&(shown.tool.server.clone(), shown.tool.name.clone()));
-        twin.into_iter().chain(&shown.tool.notes).cloned().collect()
+        let beside = self.beside.get_or_init(|| beside_others(&self.all));
+        let beside = beside.get(&(shown.tool.server.clone(), shown.tool.name.clone()));
+        beside.into_iter().flatten().chain(&shown.tool.notes).cloned().collect()
     }
 
     /// The servers that cannot be called now, of those the agent and its user may know of.
@@ -310,21 +336,36 @@ impl View {
         &self.left_out
     }
 
+    /// The tools by which private data can be carried off, if what the user may have of servers is such a set; those that
+    /// the policy keeps away for it counted. A part of a view says what the whole does.
+    pub fn toxic(&self) -> Option<&ToxicSet> {
+        self.toxic.as_ref().map(|toxic| &toxic.set)
+    }
+
+    /// The same as a fault; how much it weighs is the policy's word.
+    pub fn toxic_fault(&self) -> Option<Fault> {
+        self.toxic.as_ref().map(Toxic::fault)
+    }
+
     /// What is wrong with rules and names.
     pub fn faults(&self) -> &[Fault] {
         &self.faults
     }
 }
 
-/// The tools whose names look alike, by what a model reads: the operator's name where there is one.
-fn twins(all: &[Arc<ViewTool>]) -> HashMap<(ServerName, ToolName), Fault> {
+/// The tools whose names look alike, by what a model reads (the operator's name where there is one), and those that speak
+/// of others.
+fn beside_others(all: &[Arc<ViewTool>]) -> BesideOthers {
     let key =
         |shown: &ViewTool| seen_as(&shown.tool, shown.tool.name_override.as_ref().map(ShownName::as_str));
     let twins = twin_tools(all.iter().map(|shown| (&shown.tool, key(shown))));
-    twins
-        .into_iter()
-        .filter_map(|fault| Some(((fault.server.clone()?, fault.tool.clone()?), fault)))
-        .collect()
+    let mut beside = BesideOthers::new();
+    for fault in twins.into_iter().chain(named_others(all.iter().map(|shown| &shown.tool))) {
+        if let (Some(server), Some(tool)) = (fault.server.clone(), fault.tool.clone()) {
+            beside.entry((server, tool)).or_default().push(fault);
+        }
+    }
+    beside
 }
 
 /// All names of a tool.
@@ -336,39 +377,6 @@ fn row(snapshot: &Snapshot, shown: &ViewTool) -> NameRow {
         full: shown.full.clone(),
         server: shown.tool.server.clone(),
         tool: shown.tool.name.clone(),
-    }
-}
-
-/// A tool that is left, before it has its name.
-enum Kept {
-    /// As it was in the view before.
-    Same(Arc<ViewTool>),
-    New {
-        tool: Box<Tool>,
-        trail: Vec<RuleStep>,
-        access: ToolAccess,
-        base: Arc<Tool>,
-    },
-}
-
-impl Kept {
-    fn tool(&self) -> &Tool {
-        match self {
-            Self::Same(shown) => &shown.tool,
-            Self::New { tool, .. } => tool,
-        }
-    }
-
-    fn show(self, name: ShownName, full: ShownName) -> Arc<ViewTool> {
-        let (tool, trail, access, base) = match self {
-            Self::Same(shown) if shown.name == name && shown.full == full => return shown,
-            Self::Same(shown) => {
-                (shown.tool.clone(), shown.trail.clone(), shown.access.clone(), shown.base.clone())
-            }
-            Self::New { tool, trail, access, base } => (*tool, trail, access, base),
-        };
-        let (input, own_input, output) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Arc::new(ViewTool { name, full, tool, trail, access, base, input, own_input, output })
     }
 }
 
@@ -391,10 +399,12 @@ fn shape_all(
         for base in &part.tools {
             if let Some(shown) = before.get(&Arc::as_ptr(base)).filter(|_| has_same_rules) {
                 match agent.access(&shown.tool) {
-                    Ok(access) if access.is_same(&shown.access) => kept.push(Kept::Same((*shown).clone())),
+                    Ok(access) if access.is_same(&shown.own_access) => {
+                        kept.push(Kept::Same((*shown).clone()));
+                    }
                     Ok(access) => {
-                        let (tool, trail) = (Box::new(shown.tool.clone()), shown.trail.clone());
-                        kept.push(Kept::New { tool, trail, access, base: base.clone() });
+                        let (tool, trail) = (shown.tool.clone(), shown.trail.clone());
+                        kept.push(Kept::new(tool, trail, access, base));
                     }
                     Err(step) => {
                         left_out.push(HiddenTool::new(base, shown.trail.iter().cloned().chain([step])))
@@ -409,9 +419,9 @@ fn shape_all(
                 shaped.tool = tool;
             }
             let Shaped { tool, mut trail } = shaped;
-            match tool.map(|tool| (agent.access(&tool), Box::new(tool))) {
+            match tool.map(|tool| (agent.access(&tool), tool)) {
                 Some((Ok(access), tool)) => {
-                    kept.push(Kept::New { tool, trail, access, base: base.clone() });
+                    kept.push(Kept::new(tool, trail, access, base));
                 }
                 refused => {
                     trail.extend(refused.and_then(|(access, _)| access.err()));

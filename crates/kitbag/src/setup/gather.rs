@@ -1,6 +1,6 @@
 //! Collecting documents layer by layer.
 
-use super::overrides::{Lost, close_lost, loose_overrides, override_servers};
+use super::overrides::{Lost, close_lost, hold_unpinned, loose_overrides, override_servers};
 use super::*;
 
 mod variables;
@@ -375,6 +375,7 @@ impl<'a> Gathered<'a> {
                 merged.faults.extend(faults);
             }
         }
+        hold_unpinned(&mut merged, &self.settings);
         Setup {
             folders: self.folders.clone(),
             user: self.user,

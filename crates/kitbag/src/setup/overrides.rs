@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use kitbag_core::config::layers::{EntryState, Layer, Merged, MergedServer};
 use kitbag_core::config::settings::{Located, Settings};
-use kitbag_core::model::Overrides;
+use kitbag_core::model::{Overrides, UnpinnedPackage};
 use kitbag_core::text::all_nearest;
 use kitbag_core::{Fault, FaultKind};
 
@@ -46,6 +46,23 @@ pub(super) fn override_servers(merged: &mut Merged, settings: &Settings) {
             *state = if spec.enabled { EntryState::Used } else { EntryState::Disabled };
             spec.places.insert("settings", over.place.clone());
         }
+    }
+}
+
+/// Holds the servers that would start a package or an image without a version, where a file wants one.
+pub(super) fn hold_unpinned(merged: &mut Merged, settings: &[(PathBuf, Settings)]) {
+    let Some((file, _)) = settings.iter().find(|(_, settings)| settings.pinned_only) else { return };
+    for row in merged.servers.iter_mut().filter(|row| row.state == EntryState::Used) {
+        let Some(spec) = &row.spec else { continue };
+        let Some(UnpinnedPackage { package, write }) = spec.unpinned() else { continue };
+        let message = format!(
+            "{package:?} has no fixed version and is not started: pinned_only under [policy] in {}",
+            file.display()
+        );
+        let place = spec.places.get("args").unwrap_or(&spec.origin.place).clone();
+        let hint = format!("write the version, such as {write:?}");
+        row.state = EntryState::Unpinned;
+        row.faults.push(Fault::warning(FaultKind::Unpinned, message).hint(hint).of(&spec.name).at(place));
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use kitbag_core::catalog::Tool;
 use kitbag_core::config::settings::{Denied, GroupRules, Located};
-use kitbag_core::model::{AgentRules, Risk};
+use kitbag_core::model::{AgentRules, Risk, TrifectaPolicy};
 use kitbag_core::shape::policy::{RuleSet, RuleText, RuleTexts, ToolAccess};
 use kitbag_core::shape::{Authorize, Decision, Permissions, ToolRefusal};
 use kitbag_core::text::{Globs, nearest};
@@ -24,6 +24,8 @@ pub(crate) struct Policy {
     owners: BTreeMap<ServerName, UserId>,
     /// The rules of each user who belongs to a group.
     rules: BTreeMap<UserId, Vec<Arc<RuleSet>>>,
+    /// The strictest word of all files.
+    trifecta: TrifectaPolicy,
     /// Users who belong to a group that no file describes, or to one that cannot be read, and why.
     lost: BTreeMap<UserId, String>,
 }
@@ -90,6 +92,7 @@ impl Policy {
         let mut policy = Self {
             denied: setup.settings.iter().map(|(_, settings)| settings.denied.clone()).collect(),
             owners: servers.iter().filter_map(owner).collect(),
+            trifecta: setup.trifecta(),
             ..Self::default()
         };
         let mut groups = Groups::of(setup);
@@ -121,6 +124,11 @@ impl Policy {
         self.denies(user)
             .or_else(|| is_anothers.then_some("it is another user's own"))
             .or_else(|| hides().then_some("a rule of the user's groups keeps all of it away"))
+    }
+
+    /// What becomes of tools by which private data can be carried off.
+    pub(crate) fn trifecta(&self) -> TrifectaPolicy {
+        self.trifecta
     }
 
     /// The rules of a user's groups.
@@ -244,5 +252,9 @@ impl Permissions for Permits<'_> {
         let told = tool.marks.risk;
         let is_known = told.effect.is_some() && told.open.is_some();
         if !is_known && self.pinned(tool) == PinVerdict::Approved { told.or(tool.hints.risk()) } else { told }
+    }
+
+    fn trifecta(&self) -> TrifectaPolicy {
+        self.world.policy.trifecta()
     }
 }

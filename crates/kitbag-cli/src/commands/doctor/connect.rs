@@ -48,7 +48,8 @@ pub(super) fn check(context: &mut Context, setup: Setup, providers: &[Provider])
     let most = setup.limits.wait_download + setup.limits.wait_list;
     let most = context.global.wait.unwrap_or(most);
     live::block_on(async {
-        let options = OpenOptions { start: StartServers::AtOnce, ..crate::link_args::options(context, &setup)? };
+        let options =
+            OpenOptions { start: StartServers::AtOnce, ..crate::link_args::options(context, &setup)? };
         let kit = Kitbag::start(setup, options);
         let took = started(context, &kit, most).await;
         let checked = live::view(context, &kit, &user).map(|view| {
@@ -63,6 +64,7 @@ pub(super) fn check(context: &mut Context, setup: Setup, providers: &[Provider])
             faults.extend(rules::of(&kit.setup(), &kit.snapshot()));
             faults.extend(refused);
             faults.extend(view.faults().iter().cloned());
+            faults.extend(super::of_tools(&kit, &view));
             Checked { rows, faults }
         });
         kit.close_and_exit().await;

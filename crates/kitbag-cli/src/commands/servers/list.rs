@@ -126,7 +126,7 @@ fn state(state: EntryState) -> Cell {
     let style = match state {
         EntryState::Used => GOOD,
         EntryState::Broken => BAD,
-        EntryState::Held => ODD,
+        EntryState::Held | EntryState::Unpinned => ODD,
         _ => DIM,
     };
     cell(style, state.as_str())

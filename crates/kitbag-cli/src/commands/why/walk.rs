@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use kitbag::cli::speaks_of;
-use kitbag::{Kitbag, LinkState, ReasonClass, ServerName, ServerStatus, Tool, View, ViewTool};
+use kitbag::{Kitbag, LinkState, ReasonClass, ServerName, ServerStatus, Severity, Tool, View, ViewTool};
 use kitbag_core::catalog::Rejected;
 use kitbag_core::model::Timeouts;
 use kitbag_core::names::NameForm;
@@ -187,7 +187,9 @@ impl Search<'_> {
         };
         let asks = shown.access.asks().map(|why| format!(", after a person approves the call: {why}"));
         let conditions = shown.access.conditions().into_iter().map(|condition| format!(", {condition}"));
-        walk.passed.push(who + &asks.into_iter().chain(conditions).collect::<String>());
+        let warned = self.view.toxic_fault().filter(|fault| fault.severity == Severity::Warning);
+        let warned = warned.map(|fault| format!("; {}", fault.message));
+        walk.passed.push(who + &asks.into_iter().chain(conditions).chain(warned).collect::<String>());
         walk.clocks = self.kit.clocks(&shown.tool.server);
         walk.trail.clone_from(&shown.trail);
         if let Err(error) = shown.input(&self.kit.limits()) {
@@ -226,9 +228,10 @@ impl Search<'_> {
                 | "marks",
                 _,
             ) => Some(format!("{section} in kitbag.toml")),
+            ("trifecta", _) => Some("trifecta of [policy], or risk of the tool, in kitbag.toml".to_owned()),
             _ => None,
         };
-        if matches!(rule, "agent" | "permission") {
+        if matches!(rule, "agent" | "permission" | "trifecta") {
             walk.passed.push(String::new());
         }
         walk.stopped(Some(rule), &why, hint)
@@ -289,7 +292,10 @@ fn absence(row: &ServerStatus) -> Stop {
     let (name, state) = (&row.name, row.status.state);
     let cause = if state == LinkState::Held { Cause::Decided } else { Cause::Absent };
     let (why, hint) = match state {
-        LinkState::Held => (format!("{name} is held until it is approved"), format!("kitbag trust {name}")),
+        LinkState::Held => match &row.status.error {
+            Some(error) => (format!("{name} is held: {error}"), error.hint.clone().unwrap_or_default()),
+            None => (format!("{name} is held until it is approved"), format!("kitbag trust {name}")),
+        },
         LinkState::Disabled => (format!("{name} is switched off"), format!("kitbag servers enable {name}")),
         _ => {
             let error = row.status.error.as_ref();

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::super::tree::Node;
 use super::closed::{Restrictions, title};
 use super::keys::{PINS, POLICY, USER};
-use super::not_yet::asks_for_more;
 use crate::names::UserId;
 
 /// Who may see and call nothing, with the reason.
@@ -40,7 +39,7 @@ impl Denied {
         denied
     }
 
-    /// Rules for everybody that nothing enforces yet.
+    /// Rules for everybody that cannot be read.
     fn by_section(&mut self, restrictions: &Restrictions<'_>, root: &Node) {
         for (section, keys) in [("pins", PINS), ("policy", POLICY)] {
             for misspelt in restrictions.misspelt(section) {
@@ -49,10 +48,6 @@ impl Denied {
             let Some(node) = root.get(section) else { continue };
             let title = title(&[section]);
             self.deny_everyone(restrictions.in_table(&title, keys, node));
-            if asks_for_more(section, node) {
-                let reason = restrictions.because(&format!("{title} is not supported yet"), node.at);
-                self.deny_everyone(Some(reason));
-            }
         }
     }
 

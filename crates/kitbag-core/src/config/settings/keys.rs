@@ -2,7 +2,7 @@
 //! cannot be read.
 
 use super::super::dialect::ALL;
-use crate::model::{Limits, RiskWord};
+use crate::model::{Limits, RiskWord, TrifectaPolicy};
 use crate::text::nearest;
 
 /// What a value must be.
@@ -100,7 +100,11 @@ pub(super) const ROOT: &[Key] = &[
     key("limits", Shape::Limits, "any row of `kitbag limits`, by its name"),
     key("store", Shape::Table(STORE), "where pins, approvals and the audit log are kept"),
     restricts("pins", Shape::Table(PINS), "what happens when a tool's definition changes"),
-    restricts("policy", Shape::Table(POLICY), "which tools may not be seen together"),
+    restricts(
+        "policy",
+        Shape::Table(POLICY),
+        "which tools may not be seen together, and which servers are not started",
+    ),
     key("audit", Shape::Table(AUDIT), "what is recorded about calls"),
     key("serve", Shape::Table(SERVE), "how Kitbag serves its tools to other programs"),
 ];
@@ -213,11 +217,14 @@ pub(super) const PINS: &[Key] = &[restricts(
     "whether changed definitions are held back",
 )];
 
-pub(super) const POLICY: &[Key] = &[restricts(
-    "trifecta",
-    Shape::OneOf(&["warn", "ask", "deny"]),
-    "private data, untrusted text and a way out in one view",
-)];
+pub(super) const POLICY: &[Key] = &[
+    restricts(
+        "trifecta",
+        Shape::OneOf(&TrifectaPolicy::WORDS),
+        "private data, untrusted text and a way out in one view",
+    ),
+    restricts("pinned_only", Shape::Bool, "whether packages and images without a version are not started"),
+];
 
 pub(super) const AUDIT: &[Key] = &[key("payload", Shape::Bool, "whether arguments are recorded in full")];
 

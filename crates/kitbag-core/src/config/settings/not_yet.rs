@@ -1,10 +1,10 @@
 //! Settings that are planned and that nothing obeys yet. Accepting them in silence would promise what is not
-//! kept, so each one that is used is a fault, and one that restricts refuses instead.
+//! kept, so each one that is used is a fault. None of them restricts.
 
 use super::super::source::Source;
 use super::super::tree::{KeyValue, Node};
 use super::closed::title;
-use crate::fault::{Fault, FaultKind, Severity};
+use crate::fault::{Fault, FaultKind};
 
 /// A setting that nothing obeys yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +33,6 @@ pub const NOT_YET: &[NotYet] = &[
     key("agents.*.model"),
     key("agents.*.instruction"),
     key("agents.*.max_steps"),
-    key("policy"),
     key("serve"),
 ];
 
@@ -43,16 +42,6 @@ pub fn is_not_yet(path: &str) -> bool {
         path.strip_prefix(row.path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     NOT_YET.iter().any(|row| row.values.is_empty() && covers(row))
-}
-
-/// What restricts nothing, of the sections that otherwise do.
-const HARMLESS: &[(&str, &str, &str)] = &[("policy", "trifecta", "warn")];
-
-/// Whether a setting that nothing obeys asks for a restriction.
-pub(super) fn asks_for_more(path: &str, node: &Node) -> bool {
-    HARMLESS.iter().filter(|(section, ..)| *section == path).any(|(_, key, word)| {
-        node.map().is_none() || node.get(key).is_some_and(|value| value.text() != Some(*word))
-    })
 }
 
 /// A fault for each such setting that a file uses.
@@ -80,12 +69,7 @@ fn fault(row: &NotYet, table: &str, pair: &KeyValue) -> Option<Fault> {
         }
     };
     let message = format!("{what} is not supported yet");
-    let severity = if asks_for_more(row.path, &pair.value) { Severity::Error } else { Severity::Warning };
-    let hint = match severity {
-        Severity::Error => "everything it covers is refused until then; remove it if that is not wanted",
-        _ => "it has no effect; remove it",
-    };
-    Some(Fault { severity, ..Fault::error(FaultKind::NotYet, message) }.hint(hint))
+    Some(Fault::warning(FaultKind::NotYet, message).hint("it has no effect; remove it"))
 }
 
 /// The pairs at the end of a path, each with the heading of its table, at most so many.

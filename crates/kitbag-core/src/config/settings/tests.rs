@@ -1,7 +1,7 @@
 use serde_json::Value;
 
 use super::*;
-use crate::model::LimitValue;
+use crate::model::{LimitValue, TrifectaPolicy};
 use crate::text::nearest;
 
 mod closed;
@@ -89,6 +89,29 @@ fn settings(text: &str) -> (Settings, Vec<String>) {
     let (settings, faults) = read(Path::new("kitbag.toml"), text, &Limits::default());
     let mistakes = faults.iter().filter(|fault| fault.kind != FaultKind::NotYet);
     (settings, mistakes.map(ToString::to_string).collect())
+}
+
+#[test]
+fn t28_t43_the_policy_is_read_and_what_cannot_be_read_is_strict() {
+    let check = |text: &str, trifecta: TrifectaPolicy, pinned_only: bool, is_denied: bool| {
+        let settings = settings(text).0;
+        let denied = settings.denied.everyone.is_some();
+        assert_eq!(
+            (settings.trifecta, settings.pinned_only, denied),
+            (trifecta, pinned_only, is_denied),
+            "{text}"
+        );
+    };
+    let unset = TrifectaPolicy::Unset;
+    check("", unset, false, false);
+    check("[policy]", unset, false, false);
+    check("[policy]\ntrifecta = 'warn'", TrifectaPolicy::Warn, false, false);
+    check("[policy]\ntrifecta = 'ask'\npinned_only = false", TrifectaPolicy::Ask, false, false);
+    check("[policy]\ntrifecta = 'deny'\npinned_only = true", TrifectaPolicy::Deny, true, false);
+    check("[policy]\npinned_only = 'yes'", unset, true, true);
+    check("[policy]\npined_only = true", unset, true, true);
+    check("[polcy]\npinned_only = false", unset, true, true);
+    check("[policy", unset, true, true);
 }
 
 #[test]

@@ -24,6 +24,7 @@ mod pins;
 mod questions;
 mod reloads;
 mod revive;
+mod toxic;
 mod trust;
 mod unreadable;
 mod views;

@@ -143,6 +143,16 @@ fn f3_a_misspelt_section_closes_what_it_names() {
         &["group dev: \"deny\" in [groups.dev] cannot be read (kitbag.toml:2:8)"],
     );
     check("[polcy]\ntrifecta = \"deny\"", &["everyone: unknown section [polcy] (kitbag.toml:1:2)"]);
+    check("[policy]\ntrifect = 'deny'", &["everyone: unknown key \"trifect\" in [policy] (kitbag.toml:2:1)"]);
+    check(
+        "[policy]\ntrifecta = 'no'",
+        &["everyone: \"trifecta\" in [policy] cannot be read (kitbag.toml:2:12)"],
+    );
+    check(
+        "[policy]\npinned_only = 1",
+        &["everyone: \"pinned_only\" in [policy] cannot be read (kitbag.toml:2:15)"],
+    );
+    check("policy = 3", &["everyone: [policy] cannot be read (kitbag.toml:1:10)"]);
     check("servers = 3", &["all servers: [servers] cannot be read (kitbag.toml:1:11)"]);
     check("server = 3", &["all servers: unknown section [server] (kitbag.toml:1:1)"]);
     check("agents = 3", &["all agents: [agents] cannot be read (kitbag.toml:1:10)"]);

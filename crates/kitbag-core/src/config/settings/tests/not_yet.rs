@@ -30,24 +30,12 @@ fn f2_settings_without_effect_are_told() {
     for (key, value) in [("budget", "1"), ("model", "\"x\""), ("instruction", "\"x\""), ("max_steps", "1")] {
         warned(&format!("[agents.a]\n{key} = {value}"), &format!("{key:?} in [agents.a]"));
     }
-    warned("[policy]\ntrifecta = \"warn\"", "[policy]");
     let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"gateway\"", &Limits::default());
     assert_eq!((settings.mode, faults), (Some(Mode::Gateway), vec![]));
     assert_eq!(
         read(Path::new("k"), "[present]\nmode = \"auto\"", &Limits::default()).0.mode,
         Some(Mode::Auto)
     );
-}
-
-#[test]
-fn f2_restrictions_nobody_enforces_refuse() {
-    let refused = |text: &str, what: &str, denied: &str| check(text, Severity::Error, what, denied);
-    for word in ["\"ask\"", "\"deny\"", "true"] {
-        refused(&format!("[policy]\ntrifecta = {word}"), "[policy]", "everyone");
-    }
-    refused("policy = 3", "[policy]", "everyone");
-    // A slip leaves open what was meant.
-    check("[policy]\ntrifect = \"deny\"", Severity::Warning, "[policy]", "everyone");
 }
 
 #[test]
@@ -79,7 +67,7 @@ fn f2_every_key_is_listed_and_each_row_is_a_key() {
 fn f2_the_schema_says_what_is_not_supported() {
     let schema = json_schema();
     let text = |pointer: &str| schema.pointer(pointer).and_then(Value::as_str).unwrap().to_owned();
-    for pointer in ["/properties/serve", "/properties/serve/properties/listen", "/properties/policy"] {
+    for pointer in ["/properties/serve", "/properties/serve/properties/listen"] {
         let text = text(&format!("{pointer}/description"));
         assert!(text.ends_with(" (not supported yet)"), "{text}");
     }
