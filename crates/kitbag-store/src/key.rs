@@ -56,7 +56,7 @@ impl KeyFile {
         let folder = self.0.parent().unwrap_or(Path::new("."));
         fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let mut bytes = [0; LENGTH];
-        getrandom::fill(&mut bytes)?;
+        getrandom::fill(&mut bytes).map_err(|error| io::Error::other(error.to_string()))?;
         // Readable by its owner alone from the beginning, and never there in part.
         let mut fresh = tempfile::Builder::new().prefix(".kitbag-").tempfile_in(folder)?;
         fresh.as_file().set_permissions(fs::Permissions::from_mode(0o600))?;

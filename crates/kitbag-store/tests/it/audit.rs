@@ -124,3 +124,24 @@ pub(crate) async fn writers_have_chains_of_their_own(store: Arc<dyn Store>) {
     testkit::in_time(tasks.join_all()).await;
     assert_eq!(store.verify().await.unwrap(), AuditVerdict::Intact { rows: 120 });
 }
+
+#[test]
+fn t44_every_decision_and_outcome_has_a_word() {
+    use AuditDecision::{Allowed, ApprovalDenied, Approved, Denied, Held, Lost, Restarted, Truncated};
+    let all = [Allowed, Approved, Denied, ApprovalDenied, Held, Truncated, Restarted, Lost(3)];
+    let words: std::collections::BTreeSet<_> = all.iter().map(ToString::to_string).collect();
+    assert_eq!(words.len(), all.len());
+    for decision in all {
+        assert_eq!(AuditDecision::parse(&decision.to_string()), Some(decision));
+    }
+    let failed = kitbag::ErrorKind::ALL.iter().map(|kind| AuditOutcome::Failed(*kind));
+    for outcome in failed.chain([AuditOutcome::Ok]) {
+        assert_eq!(AuditOutcome::parse(outcome.as_str()), Some(outcome));
+    }
+    for odd in ["", "1", "1.2", "x.1.w", "1.-1.w"] {
+        assert!(odd.parse::<AuditPosition>().is_err(), "{odd}");
+    }
+    for millis in [i64::MIN + 1, -1, 0, 1, 1_800_000_000_000] {
+        assert_eq!(kitbag::store::chain::millis(kitbag::store::chain::time(millis)), millis);
+    }
+}

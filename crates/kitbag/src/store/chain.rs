@@ -25,20 +25,32 @@ pub fn time(millis: i64) -> SystemTime {
 
 /// A row as it is kept: plain columns, so that also a row somebody tampered with can be read and named.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the fields of AuditRow, as they are kept")]
 pub struct AuditColumns {
+    /// When, in milliseconds since 1970.
     pub at_ms: i64,
+    /// For whom.
     pub user: Option<String>,
+    /// Which agent.
     pub agent: Option<String>,
+    /// Which server.
     pub server: Option<String>,
+    /// Which tool.
     pub tool: Option<String>,
+    /// The word of the decision.
     pub decision: String,
+    /// What decided.
     pub rule: Option<String>,
+    /// The word of the outcome.
     pub outcome: String,
+    /// How long it took, in milliseconds.
     pub took_ms: i64,
+    /// The size of the request.
     pub request_bytes: i64,
+    /// The size of the result.
     pub result_bytes: i64,
+    /// The arguments.
     pub arguments: Option<String>,
+    /// The call.
     pub call: Option<String>,
 }
 
@@ -135,9 +147,10 @@ fn push(bytes: &mut Vec<u8>, text: Option<&str>) {
 
 /// A place in a chain: the number of a row, and its hash. Before the first row stands number 0 with [`Hash256::ZERO`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "said above")]
 pub struct ChainPoint {
+    /// The number of the row, from 1.
     pub row: u64,
+    /// Its hash.
     pub hash: Hash256,
 }
 

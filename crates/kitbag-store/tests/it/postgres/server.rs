@@ -109,14 +109,13 @@ impl Drop for Server {
     }
 }
 
-/// The newest version that is installed; `cargo xtask test` installs one.
+/// The newest version that is installed.
 fn binaries() -> PathBuf {
-    let versions =
-        std::fs::read_dir("/usr/lib/postgresql").expect("PostgreSQL is installed by `cargo xtask test`");
+    let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let folders = versions.map(|entry| entry.unwrap().path().join("bin"));
-    let mut folders: Vec<_> = folders.filter(|folder| folder.join("initdb").exists()).collect();
-    folders.sort();
-    folders.pop().expect("PostgreSQL is installed by `cargo xtask test`")
+    let newest = folders.filter(|folder| folder.join("initdb").exists()).max();
+    let Some(newest) = newest else { panic!("PostgreSQL is missing: `cargo xtask test` installs it") };
+    newest
 }
 
 /// PostgreSQL refuses to run as root; its package brings a user for it.
