@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use kitbag_core::catalog::{ServerTools, Snapshot};
 use kitbag_core::model::Timeouts;
-use kitbag_core::shape::{AllowAll, Authorize, Shaper};
+use kitbag_core::shape::{AllowAll, Authorize};
 use kitbag_core::text::Redactor;
 use kitbag_core::{Fault, FaultKind, Limits, ServerName, Severity, Stage, UserId};
 use tokio::sync::watch;
@@ -21,16 +20,16 @@ use tokio_util::task::TaskTracker;
 use crate::Setup;
 use crate::code::Threads;
 use crate::connect::{
-    ClientInfo, Greeting, Link, LinkContext, LinkState, Offers, ProtocolVersion, QuestionKind, Reason,
-    Responder, Revision, StartServers, Trace, Tracer, WithRoots, roots_answer,
+    Greeting, Link, LinkContext, LinkState, Offers, QuestionKind, Reason, Responder, Revision, Tracer,
+    WithRoots, roots_answer,
 };
-use crate::execute::{Approver, CallRecord, Hook, Records, Results};
+use crate::execute::{CallRecord, Records, Results};
 use crate::guard::{self, Containment, Launcher};
 use crate::held::NamesFiles;
 use crate::local::LocalTool;
 use crate::pins::Pins;
 use crate::roster::{Now, Phase, Roster};
-use crate::store::{AuditWriter, Store};
+use crate::store::AuditWriter;
 use crate::world::{ServerStatus, World};
 
 mod apply;
@@ -38,6 +37,7 @@ mod call;
 mod find;
 mod names;
 mod notes;
+mod options;
 mod pins;
 #[cfg(feature = "present")]
 mod present;
@@ -47,6 +47,7 @@ pub use apply::ApplyError;
 use call::SessionGrants;
 pub use call::absent;
 pub use find::{could_have, speaks_of};
+pub use options::OpenOptions;
 pub use views::UnknownAgent;
 
 use names::NamesKeeper;
@@ -54,52 +55,6 @@ use notes::Mismatches;
 #[cfg(feature = "present")]
 use present::Presentations;
 use views::Views;
-
-/// Options of [`Kitbag::open_with`]: local tools, rules, hooks, who answers, limits, timeouts.
-#[derive(Clone, Default)]
-pub struct OpenOptions {
-    /// How long to wait for servers; the setup's own clock otherwise.
-    pub wait: Option<Duration>,
-    /// Only these servers.
-    pub only: Option<Vec<ServerName>>,
-    /// When servers are started; each as its entry says otherwise.
-    pub start: StartServers,
-    /// How servers are started; found out otherwise.
-    pub launcher: Option<Launcher>,
-    /// Limits and timeouts; the setup's otherwise.
-    pub limits: Option<Limits>,
-    /// Who answers what servers ask in the middle of a call; nobody otherwise, and they are refused.
-    pub responder: Option<Arc<dyn Responder>>,
-    /// What callers with a responder of their own can answer. Servers of the older protocol are told when they are
-    /// connected what any call may be asked, and ask for nothing else; newer ones are told with each call what its
-    /// responder answers. Handles that offer the same share their servers.
-    pub answers: Vec<QuestionKind>,
-    /// Who this program says it is; Kitbag otherwise.
-    pub client: Option<ClientInfo>,
-    /// The revision of the protocol to ask servers for whose configuration names none; the newest one both sides know
-    /// otherwise.
-    pub protocol: Option<ProtocolVersion>,
-    /// The one revision of the protocol to speak, whatever a server's configuration says. A server that does not speak
-    /// it is not connected. Comes before [`Self::protocol`].
-    pub only_protocol: Option<ProtocolVersion>,
-    /// Folders that servers are told of when they ask (`roots/list`), during a call or not. With any, servers are told
-    /// that they may ask.
-    pub roots: Vec<PathBuf>,
-    /// Reads along: is given every message of every server, without secrets.
-    pub trace: Option<Arc<dyn Trace>>,
-    /// Who is asked before a call that needs approval; without one such a call is refused.
-    pub approver: Option<Arc<dyn Approver>>,
-    /// Tools of the program itself, in the same catalog.
-    pub local: Vec<LocalTool>,
-    /// Rules for all tools, after those the files ask for.
-    pub rules: Arc<Shaper>,
-    /// Hooks that see every call, in this order.
-    pub hooks: Vec<Arc<dyn Hook>>,
-    /// Who may see and call what; everybody everything otherwise.
-    pub permit: Option<Arc<dyn Authorize>>,
-    /// Where pins, approvals and the audit log are kept; without one nothing is pinned or recorded beyond this process.
-    pub store: Option<Arc<dyn Store>>,
-}
 
 /// The error of [`Kitbag::open`]: a server that is `required` is not connected.
 #[derive(Clone, Debug, thiserror::Error)]

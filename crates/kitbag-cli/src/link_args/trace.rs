@@ -31,7 +31,7 @@ pub(super) fn open(file: &Path, cwd: &Path, form: Form) -> Result<Writer, Failur
     }
     let made = File::create(cwd.join(file)).map_err(|error| {
         let message = format!("the trace cannot be written into {}: {error}", file.display());
-        Failure::new(Exit::Usage, message).hint("mend the path after --trace=")
+        Failure::new(Exit::Usage, message).hint("correct the path after --trace=")
     })?;
     Ok(Writer { to: Mutex::new(Box::new(made)), form })
 }

@@ -78,9 +78,9 @@ fn one(pattern: &Pattern, known: &KnownTools) -> Option<Fault> {
 }
 
 /// What is wrong, and what was probably meant.
-type Finding = (String, Option<String>);
+type Mistake = (String, Option<String>);
 
-fn of_server(pattern: &Pattern, server: &str, known: &KnownTools) -> Option<Finding> {
+fn of_server(pattern: &Pattern, server: &str, known: &KnownTools) -> Option<Mistake> {
     let (tools, text) = (known.tools(server)?, pattern.text.as_str());
     if pattern.key == TOOLS_KEY {
         let is_there = tools.iter().any(|tool| tool == text);
@@ -100,7 +100,7 @@ fn of_server(pattern: &Pattern, server: &str, known: &KnownTools) -> Option<Find
     Some((message, near(text, tools.iter().map(String::as_str))))
 }
 
-fn of_allow(pattern: &Pattern, agent: &str, known: &KnownTools) -> Option<Finding> {
+fn of_allow(pattern: &Pattern, agent: &str, known: &KnownTools) -> Option<Mistake> {
     let (text, title) = (pattern.text.as_str(), format!("[agents.{agent}]"));
     let mut pairs = Vec::new();
     let mut is_open = false;
@@ -122,7 +122,7 @@ fn of_allow(pattern: &Pattern, agent: &str, known: &KnownTools) -> Option<Findin
     Some((message, near(text, pairs.iter().map(String::as_str))))
 }
 
-fn no_server(title: &str, key: &str, text: &str, known: &KnownTools) -> Option<Finding> {
+fn no_server(title: &str, key: &str, text: &str, known: &KnownTools) -> Option<Mistake> {
     if known.names().any(|server| fits(text, server)) {
         return None;
     }

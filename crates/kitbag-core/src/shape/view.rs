@@ -171,7 +171,8 @@ pub struct View {
     faults: Vec<Fault>,
     /// What tools are beside one another, by whose they are; found out when somebody asks.
     beside: OnceLock<BesideOthers>,
-    toxic: Option<Toxic>,
+    /// What its tools could do together; where nothing depends on it, found out when somebody asks.
+    toxic: OnceLock<Option<Toxic>>,
 }
 
 impl View {
@@ -221,7 +222,7 @@ impl View {
             left_out: Vec::new(),
             faults: Vec::new(),
             beside: OnceLock::new(),
-            toxic: None,
+            toxic: OnceLock::new(),
         }
     }
 
@@ -336,15 +337,19 @@ impl View {
         &self.left_out
     }
 
-    /// The tools by which private data can be carried off, if what the user may have of servers is such a set; those that
-    /// the policy keeps away for it counted. A part of a view says what the whole does.
+    /// The tools by which private data can be carried off, if there is such a set; those that the policy keeps away for it
+    /// counted. A part of a view may say what the whole does.
     pub fn toxic(&self) -> Option<&ToxicSet> {
-        self.toxic.as_ref().map(|toxic| &toxic.set)
+        self.judged().map(|toxic| &toxic.set)
+    }
+
+    fn judged(&self) -> Option<&Toxic> {
+        self.toxic.get_or_init(|| Toxic::unset(self.all.iter().map(|shown| &shown.tool))).as_ref()
     }
 
     /// The same as a fault; how much it weighs is the policy's word.
     pub fn toxic_fault(&self) -> Option<Fault> {
-        self.toxic.as_ref().map(Toxic::fault)
+        self.judged().map(Toxic::fault)
     }
 
     /// What is wrong with rules and names.

@@ -17,7 +17,7 @@ const DESCRIPTION: usize = 36;
 /// How far names are indented, and descriptions below a name more than that.
 const INDENT: usize = 2;
 
-/// What is shown, and whether the servers had time to say how they are.
+/// What is shown, and whether the servers had time to become ready.
 pub(super) struct ShownView<'a> {
     pub(super) view: &'a Arc<View>,
     pub(super) when: When,

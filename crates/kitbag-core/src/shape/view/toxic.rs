@@ -1,7 +1,10 @@
 //! The last pass over the tools of a view: whether together they could carry private data off, and what the policy makes
 //! of it. What one user's groups leave is another set than what another's leave, so it is asked for each view.
 
+use std::sync::OnceLock;
+
 use super::{HiddenTool, Kept, ViewRequest};
+use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Severity, Stage};
 use crate::model::TrifectaPolicy;
 use crate::shape::policy::ToolAccess;
@@ -19,6 +22,12 @@ pub(super) struct Toxic {
 }
 
 impl Toxic {
+    /// Where nobody decided what becomes of it.
+    pub(super) fn unset<'a>(tools: impl Iterator<Item = &'a Tool>) -> Option<Self> {
+        let set = ToxicSet::of(tools.map(|tool| (tool, ToolLabels::of(tool, tool.marks.risk))))?;
+        Some(Self { set, policy: TrifectaPolicy::Unset })
+    }
+
     /// As it is told: a warning where that is what the policy asks for, worth knowing where nobody decided, or where it
     /// was seen to.
     pub(super) fn fault(&self) -> Fault {
@@ -43,13 +52,20 @@ pub(super) fn judge(
     request: &ViewRequest<'_>,
     kept: Vec<Kept>,
     left_out: &mut Vec<HiddenTool>,
-) -> (Vec<Kept>, Option<Toxic>) {
+) -> (Vec<Kept>, OnceLock<Option<Toxic>>) {
+    let policy = request.permissions.trifecta();
+    let untouched = |kept: Vec<Kept>| {
+        kept.into_iter().map(|kept| kept.with(ToolAccess::default())).collect::<Vec<Kept>>()
+    };
+    // Views are made often, and words are looked at one by one: only where something comes of it.
+    if policy == TrifectaPolicy::Unset {
+        return (untouched(kept), OnceLock::new());
+    }
     let labels: Vec<ToolLabels> =
         kept.iter().map(|kept| ToolLabels::of(kept.tool(), request.permissions.risk(kept.tool()))).collect();
     let Some(set) = ToxicSet::of(kept.iter().map(Kept::tool).zip(labels.iter().copied())) else {
-        return (kept.into_iter().map(|kept| kept.with(ToolAccess::default())).collect(), None);
+        return (untouched(kept), OnceLock::from(None));
     };
-    let policy = request.permissions.trifecta();
     let mut left = Vec::with_capacity(kept.len());
     for (kept, labels) in kept.into_iter().zip(labels) {
         match policy {
@@ -65,5 +81,5 @@ pub(super) fn judge(
             _ => left.push(kept.with(ToolAccess::default())),
         }
     }
-    (left, Some(Toxic { set, policy }))
+    (left, OnceLock::from(Some(Toxic { set, policy })))
 }

@@ -45,7 +45,7 @@ impl Folder {
     pub(in crate::commands::call) fn asked_for(folder: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(folder).map_err(|error| {
             let message = format!("files cannot be saved in {}: {error}", folder.display());
-            Failure::new(Exit::Usage, message).hint("mend the path after --save")
+            Failure::new(Exit::Usage, message).hint("correct the path after --save")
         })?;
         Ok(Self { path: folder.to_owned(), kind: Kind::AskedFor })
     }
