@@ -31,7 +31,7 @@ Gemini) are estimates: these vendors use encodings of their own.";
 
 /// What marks a column whose numbers are estimates.
 const ESTIMATE: &str = "~";
-const LEGEND: &str = "tokens counted with o200k (OpenAI); columns marked ~ are estimates for other vendors";
+const LEGEND: &str = "tokens by o200k (OpenAI); columns marked ~ are estimates for other vendors";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]

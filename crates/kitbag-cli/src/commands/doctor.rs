@@ -86,7 +86,9 @@ fn unpinned_launchers(setup: &Setup) -> Option<Fault> {
 /// What is worth knowing about tools: what their definitions say, and whether those an agent sees could together carry
 /// private data off.
 fn of_tools(kit: &Kitbag, view: &View) -> impl Iterator<Item = Fault> {
-    kit.notes().into_iter().chain(view.toxic_fault())
+    // What is worse than a note is among the faults already.
+    let notes = kit.notes().into_iter().filter(|note| note.severity == Severity::Note);
+    notes.chain(view.toxic_fault())
 }
 
 /// Prints what is wrong, the worst first, and how much there is.

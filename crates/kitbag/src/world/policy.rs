@@ -32,8 +32,24 @@ pub(crate) struct Policy {
 
 /// A user's groups are those of every file together; where several files describe one group, all of them hold.
 struct Groups<'a> {
-    described: BTreeMap<&'a str, Vec<(Arc<RuleSet>, Option<&'a str>)>>,
+    described: BTreeMap<&'a str, Vec<Group<'a>>>,
     faults: Vec<Fault>,
+}
+
+/// What one file says about a group.
+struct Group<'a> {
+    rules: Arc<RuleSet>,
+    /// Why its members may do nothing.
+    closed: Option<&'a str>,
+}
+
+impl Group<'_> {
+    fn take_in(&self, policy: &mut Policy, user: &UserId) {
+        policy.rules.entry(user.clone()).or_default().push(self.rules.clone());
+        if let Some(why) = self.closed {
+            policy.lost.entry(user.clone()).or_insert_with(|| why.to_owned());
+        }
+    }
 }
 
 impl<'a> Groups<'a> {
@@ -42,7 +58,8 @@ impl<'a> Groups<'a> {
         for (name, rules) in setup.settings.iter().flat_map(|(_, settings)| &settings.groups) {
             let (set, faults) = RuleSet::read(&format!("[groups.{name}]"), &texts(rules));
             groups.faults.extend(faults);
-            groups.described.entry(name).or_default().push((Arc::new(set), rules.closed.as_deref()));
+            let group = Group { rules: Arc::new(set), closed: rules.closed.as_deref() };
+            groups.described.entry(name).or_default().push(group);
         }
         groups
     }
@@ -61,12 +78,7 @@ impl<'a> Groups<'a> {
             policy.lost.entry(user.clone()).or_insert(why);
             return;
         };
-        for (set, closed) in described {
-            policy.rules.entry(user.clone()).or_default().push(set.clone());
-            if let Some(why) = closed {
-                policy.lost.entry(user.clone()).or_insert_with(|| (*why).to_owned());
-            }
-        }
+        described.iter().for_each(|group| group.take_in(policy, user));
     }
 }
 
@@ -102,12 +114,8 @@ impl Policy {
         }
         // The one user nobody has to name belongs to the group of that name.
         let local = UserId::local();
-        for (set, closed) in groups.described.get(local.as_str()).into_iter().flatten() {
-            policy.rules.entry(local.clone()).or_default().push(set.clone());
-            if let Some(why) = closed {
-                policy.lost.entry(local.clone()).or_insert_with(|| (*why).to_owned());
-            }
-        }
+        let own = groups.described.get(local.as_str()).into_iter().flatten();
+        own.for_each(|group| group.take_in(&mut policy, &local));
         (policy, groups.faults)
     }
 

@@ -63,7 +63,13 @@ servers = ["y"]
     check(&farm, &["mcp_x_die"], 6, NOT_SHAPED, "filter:");
     check(&farm, &["die"], 6, NOT_SHAPED, "filter:");
     check(&farm, &["x/sleep"], 6, NOT_SHAPED, "args: failed: it has no argument \"nothing\"");
-    check(&farm, &["x/add", "--agent", "coder"], 6, NOT_PERMITTED, "agent: not in the agent's allow list");
+    check(
+        &farm,
+        &["x/add", "--agent", "coder"],
+        6,
+        NOT_PERMITTED,
+        "agent: not in the allow list of [agents.coder]",
+    );
     check(&farm, &["sum", "--agent", "coder"], 6, NOT_PERMITTED, "allow of [agents.coder]");
     check(
         &farm,

@@ -333,7 +333,7 @@ fn f91_of_an_entry_that_stands_twice_none_comes_back() {
     let list =
         r#"[{"name": "a", "command": "1"}, {"name": "b", "command": "2"}, {"name": "a", "command": "3"}]"#;
     check(list, "a", EntryChange::Remove, Ok(r#"[{"name": "b", "command": "2"}]"#));
-    check(list, "d", EntryChange::Remove, Err("d does not stand in this file"));
+    check(list, "d", EntryChange::Remove, Err("d is not in this file"));
     check(
         "{\"a\": {\"command\": \"1\"}, \"b\": 1}",
         "b",
