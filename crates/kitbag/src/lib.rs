@@ -183,7 +183,7 @@ pub mod guard;
 mod held;
 mod kit;
 mod local;
-pub mod pins;
+mod pins;
 mod registry;
 mod roster;
 mod setup;
@@ -199,8 +199,8 @@ pub(crate) const GENERATED: usize =
     if option_env!("KITBAG_FULL_TESTS").is_some() { 1_000_000 } else { 100_000 };
 
 pub use connect::{
-    Answer, ClientInfo, LinkState, Notification, Progress, ProtocolVersion, Question, QuestionKind, Reason,
-    ReasonClass, Responder, in_process,
+    Answer, LinkState, Notification, Progress, ProtocolVersion, Question, QuestionKind, Reason, Responder,
+    in_process,
 };
 pub use env::Env;
 #[cfg(feature = "present")]
@@ -255,9 +255,10 @@ pub mod files {
     pub use crate::registry::{Registry, RegistryError, export_into};
 }
 
-/// Approving calls in another process than the one that makes them.
+/// Approving calls in another process than the one that makes them, and the definitions that tools are held to.
 pub mod approvals {
     pub use crate::execute::AskElsewhere;
+    pub use crate::pins::{PinStatus, PinnedTool};
 }
 
 /// What the command line of this workspace needs beyond the API. It may change at any time.

@@ -1,7 +1,8 @@
 //! `kitbag errors`: every way a call can end without a result, every exit code, and every reason why a server cannot be
 //! used. The docs are made from this.
 
-use kitbag::{ErrorKind, FaultKind, ReasonClass};
+use kitbag::connect::ReasonClass;
+use kitbag::{ErrorKind, FaultKind};
 use kitbag_core::codes::{CodePage, USAGE, all_codes, code_page};
 use kitbag_core::model::EXIT_CODES;
 use kitbag_core::text::nearest;

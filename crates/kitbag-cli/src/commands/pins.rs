@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use kitbag::approvals::{PinStatus, PinnedTool};
 use kitbag::connect::StartServers;
-use kitbag::pins::{PinStatus, PinnedTool};
 use kitbag::{Kitbag, OpenOptions, ServerName, ToolName};
 use kitbag_core::text::visible;
 use serde_json::{Value, json};

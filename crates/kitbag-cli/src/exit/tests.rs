@@ -26,7 +26,7 @@ fn f55_every_failure_has_a_code_with_a_page() {
 
 #[test]
 fn f55_every_reason_has_a_page() {
-    for class in kitbag::ReasonClass::ALL {
+    for class in kitbag::connect::ReasonClass::ALL {
         assert!(kitbag_core::codes::code_page(class.as_str()).is_some(), "{class:?}");
     }
 }

@@ -13,7 +13,7 @@ use crate::guard::Launcher;
 use crate::local::LocalTool;
 use crate::store::Store;
 
-/// Options of [`Kitbag::open_with`]: local tools, rules, hooks, who answers, limits, timeouts.
+/// Options of [`crate::Kitbag::open_with`]: local tools, rules, hooks, who answers, limits, timeouts.
 #[derive(Clone, Default)]
 pub struct OpenOptions {
     /// How long to wait for servers; the setup's own clock otherwise.

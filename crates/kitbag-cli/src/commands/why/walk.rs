@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use kitbag::cli::speaks_of;
-use kitbag::{Kitbag, LinkState, ReasonClass, ServerName, ServerStatus, Severity, Tool, View, ViewTool};
+use kitbag::connect::ReasonClass;
+use kitbag::{Kitbag, LinkState, ServerName, ServerStatus, Severity, Tool, View, ViewTool};
 use kitbag_core::catalog::Rejected;
 use kitbag_core::model::Timeouts;
 use kitbag_core::names::NameForm;

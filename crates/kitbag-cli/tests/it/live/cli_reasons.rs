@@ -2,7 +2,8 @@
 
 use std::net::TcpListener;
 
-use kitbag::{ErrorKind, ReasonClass};
+use kitbag::ErrorKind;
+use kitbag::connect::ReasonClass;
 use serde_json::{Value, json};
 
 use super::{Farm, Hosted};

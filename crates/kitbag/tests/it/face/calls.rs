@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use kitbag::connect::ClientInfo;
 use kitbag::connect::RawRequest;
 use kitbag::{
-    CallOptions, ClientInfo, ErrorKind, OpenOptions, PresentOptions, Progress, ProtocolVersion, Provider,
-    ToolCall,
+    CallOptions, ErrorKind, OpenOptions, PresentOptions, Progress, ProtocolVersion, Provider, ToolCall,
 };
 use rmcp::handler::server::wrapper::Parameters;
 use rmcp::{ServiceExt as _, schemars, tool, tool_router};

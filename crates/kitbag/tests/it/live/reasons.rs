@@ -5,7 +5,8 @@ use std::error::Error as _;
 use std::net::TcpListener;
 use std::time::Duration;
 
-use kitbag::{ErrorKind, Kitbag, LinkState, Reason, ReasonClass};
+use kitbag::connect::ReasonClass;
+use kitbag::{ErrorKind, Kitbag, LinkState, Reason};
 use serde_json::json;
 
 use super::farm::{Opens as _, Use as _};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use kitbag::pins::PinStatus;
+use kitbag::approvals::PinStatus;
 use kitbag::store::{MemoryStore, Store};
 use kitbag::{ErrorKind, Kitbag, OpenOptions};
 
