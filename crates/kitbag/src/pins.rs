@@ -36,9 +36,30 @@ enum Known {
     Nothing,
     /// They are still being read.
     Reading,
-    Read(HashMap<PinKey, Pinned>),
+    Read(PinMap),
     /// They cannot be read, so nobody knows what was approved.
     Unknown(Arc<str>),
+}
+
+/// The pins of servers that all share, and of those that are the user's own.
+#[derive(Clone, Default)]
+struct PinMap {
+    shared: HashMap<ServerName, HashMap<ToolName, Pinned>>,
+    own: HashMap<ServerName, HashMap<ToolName, Pinned>>,
+}
+
+impl PinMap {
+    /// Looked up for every call, so nothing is copied.
+    fn get(&self, owner: Option<&UserId>, tool: &Tool) -> Option<Pinned> {
+        let of_owner = if owner.is_none() { &self.shared } else { &self.own };
+        of_owner.get(&tool.server)?.get(&tool.name).copied()
+    }
+
+    /// What is there stays.
+    fn add(&mut self, key: &PinKey, pinned: Pinned) {
+        let of_owner = if key.owner == RowOwner::Shared { &mut self.shared } else { &mut self.own };
+        of_owner.entry(key.server.clone()).or_default().entry(key.tool.clone()).or_insert(pinned);
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -136,7 +157,11 @@ impl Pins {
             Ok::<_, StoreError>(all)
         };
         let known = match read.await {
-            Ok(all) => Known::Read(all.iter().map(|pin| (pin.key.clone(), Pinned::of(pin))).collect()),
+            Ok(all) => {
+                let mut pins = PinMap::default();
+                all.iter().for_each(|pin| pins.add(&pin.key, Pinned::of(pin)));
+                Known::Read(pins)
+            }
             Err(error) => {
                 let why = format!("pins cannot be read: {error}").into();
                 self.trouble.store(Arc::new(Some(error)));
@@ -199,7 +224,7 @@ impl Pins {
             Known::Reading => return PinVerdict::Free,
             Known::Unknown(_) if mode == PinMode::Off => return PinVerdict::Free,
             Known::Unknown(why) => return PinVerdict::Held(why.to_string()),
-            Known::Read(pins) => pins.get(&key(owner, &tool.server, &tool.name)).copied(),
+            Known::Read(pins) => pins.get(owner, tool),
         };
         let is_same = |pinned: &Pinned| pinned.hash.as_bytes() == &tool.definition_hash();
         match (pinned, mode) {
@@ -217,17 +242,17 @@ impl Pins {
     /// A tool is called: from now on it is held to this definition, unless it was before.
     pub(crate) fn used(&self, mode: PinMode, owner: Option<&UserId>, tool: &Tool) {
         let (Some(queue), PinMode::FirstUse) = (&self.queue, mode) else { return };
-        let key = key(owner, &tool.server, &tool.name);
-        if !matches!(&**self.known.load(), Known::Read(pins) if !pins.contains_key(&key)) {
+        if !matches!(&**self.known.load(), Known::Read(pins) if pins.get(owner, tool).is_none()) {
             return;
         }
+        let key = key(owner, &tool.server, &tool.name);
         let hash = Hash256::from_bytes(tool.definition_hash());
         let pinned = Pinned { hash, is_approved: false };
         // What is free stays free: no view has to be made anew for this.
         self.known.rcu(|known| match &**known {
             Known::Read(pins) => {
                 let mut pins = pins.clone();
-                pins.entry(key.clone()).or_insert(pinned);
+                pins.add(&key, pinned);
                 Known::Read(pins)
             }
             other => other.clone(),

@@ -118,6 +118,6 @@ fn decide(
     Ok(match shown.access.decide(&sent) {
         CallDecision::Allow => ("allow", None),
         CallDecision::Ask(why) => ("ask", Some(why)),
-        CallDecision::Deny(why) => ("deny", Some(why)),
+        CallDecision::Deny { rule, .. } => ("deny", Some(rule)),
     })
 }

@@ -218,8 +218,14 @@ struct RuleReference {
 }
 
 impl RuleReference {
+    /// With its place: for the operator.
     fn shown(&self) -> String {
         format!("{} of {}", self.rule.shown(), self.whose)
+    }
+
+    /// Where files are is not for a model to know.
+    fn told(&self) -> String {
+        format!("the rule {:?}", self.rule.text)
     }
 }
 
@@ -241,8 +247,13 @@ pub enum CallDecision {
     Allow,
     /// A person is asked, for a reason.
     Ask(String),
-    /// It is not made, for a reason.
-    Deny(String),
+    /// It is not made.
+    Deny {
+        /// Why, for whoever makes the call.
+        told: String,
+        /// The same with the place of the rule, for the operator.
+        rule: String,
+    },
 }
 
 impl ToolAccess {
@@ -284,12 +295,19 @@ impl ToolAccess {
     pub fn decide(&self, arguments: &Map<String, Value>) -> CallDecision {
         let holds = |rule: &&RuleReference| rule.rule.holds(arguments, Purpose::Restrict);
         if let Some(rule) = self.deny_if.iter().find(holds) {
-            return CallDecision::Deny(format!("its arguments are denied by {}", rule.shown()));
+            let denied = |rule: &str| format!("its arguments are denied by {rule}");
+            return CallDecision::Deny { told: denied(&rule.told()), rule: denied(&rule.shown()) };
         }
         let permits = |rule: &RuleReference| rule.rule.holds(arguments, Purpose::Permit);
         if let Some(rules) = self.only_if.iter().find(|rules| !rules.iter().any(permits)) {
-            let rules: Vec<String> = rules.iter().map(RuleReference::shown).collect();
-            return CallDecision::Deny(format!("its arguments are not those of {}", rules.join(" or ")));
+            let denied = |name: fn(&RuleReference) -> String| {
+                let rules: Vec<String> = rules.iter().map(name).collect();
+                format!("its arguments are not those of {}", rules.join(" or "))
+            };
+            return CallDecision::Deny {
+                told: denied(RuleReference::told),
+                rule: denied(RuleReference::shown),
+            };
         }
         let asking = self.ask_if.iter().find(holds).map(|rule| format!("{} asks for it", rule.shown()));
         match self.ask.as_deref().map(str::to_owned).or(asking) {

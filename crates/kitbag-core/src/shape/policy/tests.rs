@@ -59,7 +59,7 @@ fn s3_19_rules_look_at_arguments() {
 fn s3_19_what_permits_by_arguments_permits_nothing_else() {
     let set = RuleSet::new("[groups.x]", Some(rules(&["*/read path == /srv/**"])), Vec::new(), Vec::new());
     let access = set.access(&tool(json!({"name": "read", "inputSchema": {}})), Risk::default()).unwrap();
-    let denied = |arguments: Value| matches!(access.decide(&object(arguments)), CallDecision::Deny(_));
+    let denied = |arguments: Value| matches!(access.decide(&object(arguments)), CallDecision::Deny { .. });
     assert!(!denied(json!({"path": "/srv/a"})));
     assert!(!denied(json!({"path": ["/srv/a", "/srv/b"]})));
     assert!(denied(json!({"path": "/srv/../etc"})));

@@ -233,7 +233,7 @@ proptest! {
                 let decided = match shown.access.decide(&arguments) {
                     CallDecision::Allow => Expected::Made,
                     CallDecision::Ask(_) => Expected::Asked,
-                    CallDecision::Deny(_) => Expected::Denied,
+                    CallDecision::Deny { .. } => Expected::Denied,
                 };
                 prop_assert_eq!(decided, expects(path), "{}/{} {:?}", server, tool, path);
             }

@@ -115,9 +115,9 @@ impl Way<'_> {
                 self.approve(&judged, outgoing, &text, &why).await?;
                 audit.is_approved = true;
             }
-            CallDecision::Deny(why) => {
-                audit.rule = Some(why.clone());
-                return Err(CallError::new(ErrorKind::Denied, why));
+            CallDecision::Deny { told, rule } => {
+                audit.rule = Some(rule);
+                return Err(CallError::new(ErrorKind::Denied, told));
             }
         }
         let server = judged.now.world.servers.get(&judged.shown.tool.server);
@@ -283,7 +283,7 @@ impl Way<'_> {
             let decided = next.shown.access.decide(sent);
             // What was decided still holds, or nothing is against the call any more.
             let holds = decided == CallDecision::Allow || decided == judged.shown.access.decide(sent);
-            if holds && !matches!(decided, CallDecision::Deny(_)) && old == new {
+            if holds && !matches!(decided, CallDecision::Deny { .. }) && old == new {
                 return Ok(next);
             }
         }
