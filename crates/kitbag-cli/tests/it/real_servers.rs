@@ -87,7 +87,14 @@ fn f51_published_servers_work_beside_each_other() {
         let result = place.json(&["call", tool, "--args", arguments], 0);
         assert!(result["content"][0]["text"].as_str().unwrap().contains(answer), "{tool}: {result}");
     }
-    place.json(&["doctor"], 0);
+    let found = place.json(&["doctor", "--connect"], 0);
+    assert_eq!(found["errors"], 0, "{found}");
+    for server in Server::PUBLISHED {
+        let rows = found["connected"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["server"] == server.name()).unwrap();
+        assert_eq!((&row["state"], &row["era"]), (&json!("ready"), &json!(server.version())), "{row}");
+        assert!(0 < row["tools"].as_u64().unwrap() && row["took_ms"].is_u64(), "{row}");
+    }
 }
 
 const THOUGHT: &str =

@@ -437,7 +437,7 @@ fn f62_cost_says_which_columns_are_estimates() {
         header,
         ["SERVER", "TOOLS", "OPENAI", "ANTHROPIC~", "GEMINI~", "GATEWAY", "MARKDOWN", "SIGNATURES"]
     );
-    assert!(ran.err.contains("counted with o200k") && ran.err.contains("~ are estimates"), "{}", ran.err);
+    assert!(ran.err.contains("tokens by o200k") && ran.err.contains("~ are estimates"), "{}", ran.err);
     let rows = house.run(&["cost", "--catalog", &folder, "--json"]).exits(0).json();
     for row in rows.as_array().unwrap() {
         let form = row["presentation"].as_str().unwrap();

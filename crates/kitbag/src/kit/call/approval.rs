@@ -152,7 +152,8 @@ impl Asked {
             tokio::time::sleep(self.poll).await;
             match store.answer_of(user, id, SystemTime::now()).await {
                 Ok(Some(ApprovalState::Answered { answer, .. })) => return answer,
-                Ok(Some(ApprovalState::Pending)) | Err(_) => {}
+                // The clock of the call says so as well.
+                Ok(Some(ApprovalState::Pending | ApprovalState::Expired)) | Err(_) => {}
                 Ok(_) => return ApprovalAnswer::No,
             }
         }
