@@ -12,7 +12,7 @@ use kitbag::{AgentRules, ErrorKind, Kitbag, OpenOptions, ToolCall};
 
 use super::super::farm::Opens as _;
 use super::super::{Farm, calm};
-use super::user;
+use super::{LONG, user};
 
 const HI: &str = r#"{"message":"hi"}"#;
 
@@ -104,14 +104,17 @@ async fn t34_users_have_rows_of_their_own() {
 
 /// Answers the next approval that waits; the arguments it shows.
 async fn answer_next(store: &MemoryStore, who: &str, answer: ApprovalAnswer) -> String {
-    loop {
-        let now = SystemTime::now();
-        if let Some(pending) = store.pending(&user(who), now).await.unwrap().into_iter().next() {
-            store.answer(&user(who), &pending.id, answer, now).await.unwrap();
-            return pending.ask.arguments;
+    let next = async {
+        loop {
+            let now = SystemTime::now();
+            if let Some(pending) = store.pending(&user(who), now).await.unwrap().into_iter().next() {
+                store.answer(&user(who), &pending.id, answer, now).await.unwrap();
+                return pending.ask.arguments;
+            }
+            tokio::task::yield_now().await;
         }
-        tokio::task::yield_now().await;
-    }
+    };
+    tokio::time::timeout(LONG, next).await.expect("nobody was asked")
 }
 
 #[tokio::test]
@@ -151,9 +154,12 @@ async fn s3_19_a_call_that_is_given_up_takes_its_question_back() {
     let call = tokio::time::timeout(Duration::from_millis(50), kit.call("x/echo", HI));
     assert!(call.await.is_err());
     // Taken back in the background.
-    while 0 < pending().await {
-        tokio::task::yield_now().await;
-    }
+    let taken_back = async {
+        while 0 < pending().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(LONG, taken_back).await.expect("it still waits");
     assert_eq!(farm.count("x", "call echo"), 0);
     farm.close(kit).await;
 }
