@@ -176,6 +176,12 @@ impl Task {
         loop {
             match self.store.append(&batch).await {
                 Ok(()) => break,
+                // Waiting does not help: the rows are counted, and nobody is held up for them.
+                Err(error) if !error.is_passing() => {
+                    tracing::warn!(%error, "the audit log cannot be written");
+                    self.fill.lost.fetch_add(batch.rows.len() as u64, Ordering::Relaxed);
+                    return true;
+                }
                 // One line for one trouble, not one a second.
                 Err(error) if last.as_ref() != Some(&error) => {
                     tracing::warn!(%error, "the audit log cannot be written; its rows wait");
