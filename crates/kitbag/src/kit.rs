@@ -339,7 +339,6 @@ impl Kitbag {
         kit.stop.cancel();
     }
 
-    /// A required server that is not connected.
     /// Whether every server is connected whose entry says `required`; [`Self::open`] asks this after it waited.
     pub fn check_required(&self) -> Result<(), OpenError> {
         let now = self.0.now();
