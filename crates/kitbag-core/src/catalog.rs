@@ -17,6 +17,7 @@ mod definition;
 mod findings;
 mod names;
 mod notes;
+mod offered;
 mod snapshot;
 
 #[cfg(test)]
@@ -24,7 +25,7 @@ mod tests;
 
 pub use definition::DefinitionHash;
 pub(crate) use findings::named_others;
-pub use findings::{Finding, findings};
+pub use findings::{Finding, all_findings, findings};
 pub use names::CatalogNames;
 pub use notes::{ListCut, StaleList};
 pub(crate) use notes::{seen_as, twin_tools};

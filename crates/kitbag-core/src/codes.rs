@@ -26,6 +26,9 @@ pub struct CodePage {
 /// A command that was typed wrongly; the meaning of a code that belongs to no call, server or fault.
 pub const USAGE: (&str, &str) = ("usage", "The command line cannot be read.");
 
+/// A model that gave no answer, or none that could be used.
+pub const MODEL: (&str, &str) = ("model", "The model gave no answer, or no model is configured.");
+
 /// The pages of all codes: files and settings first, then servers, tools and calls.
 pub fn all_codes() -> impl Iterator<Item = &'static CodePage> {
     [config::PAGES, connect::PAGES, tools::PAGES, calls::PAGES].into_iter().flatten()

@@ -14,6 +14,7 @@ use sha2::{Digest, Sha256};
 use crate::text::is_hidden;
 
 mod assign;
+mod fit;
 mod form;
 mod gateways;
 pub mod lookup;
@@ -24,6 +25,7 @@ mod tests;
 
 pub(crate) use assign::base32;
 pub use assign::{assign, trim};
+pub(crate) use fit::{Named, fit, fit_gateway};
 pub use form::{LONGEST as LONGEST_SHOWN, NameForm, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
 pub use gateways::gateways;
 pub use table::{NameTable, ToolKey};
@@ -114,6 +116,17 @@ impl ToolName {
     /// Any visible text of 1 to 128 characters without blanks at its ends.
     pub fn parse(text: &str) -> Result<Self, InvalidName> {
         visible("tool name", text).map(Self)
+    }
+
+    /// By what rules, pins and records speak of a prompt: `prompt:<name>`.
+    pub fn of_prompt(name: &str) -> Result<Self, InvalidName> {
+        visible("prompt name", name)?;
+        visible("prompt name", &format!("prompt:{name}")).map(Self)
+    }
+
+    /// By what rules and records speak of a resource: `resource:<uri>`, as long as that is.
+    pub fn of_resource(uri: &str) -> Self {
+        Self(format!("resource:{uri}").into())
     }
 }
 

@@ -17,6 +17,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use others::all_findings;
 pub(crate) use others::named_others;
 use words::Words;
 

@@ -62,7 +62,11 @@ fn warning(fault: Fault) -> Fault {
 
 /// The parts of a definition that hold characters nobody sees. What merely chooses how an emoji is drawn is not
 /// worth a word.
-pub(super) fn hidden(fields: &Map<String, Value>, server: &ServerName, tool: &ToolName) -> Option<Fault> {
+pub(in crate::catalog) fn hidden(
+    fields: &Map<String, Value>,
+    server: &ServerName,
+    tool: &ToolName,
+) -> Option<Fault> {
     let mut points = Vec::new();
     let mut keys = Vec::new();
     for (key, value) in fields {

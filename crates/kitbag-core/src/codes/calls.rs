@@ -1,6 +1,6 @@
 //! Codes of how a call, or a command, ends without a result.
 
-use super::{CodePage, USAGE, page};
+use super::{CodePage, MODEL, USAGE, page};
 
 pub(super) const PAGES: &[CodePage] = &[
     page(
@@ -75,6 +75,12 @@ pub(super) const PAGES: &[CodePage] = &[
         "A bug in Kitbag.",
         "Report it, with the command and its output under --verbose.",
         "error[internal]: cannot listen for signals",
+    ),
+    page(
+        MODEL.0,
+        "No model is configured, its key is wrong, it is not known at its host, or the host is busy, away or broke off.",
+        "The message names the model, its host and the variable to set; `kitbag run --help` shows how a model is chosen.",
+        "error[model]: openai/gpt-5-mini at https://api.openai.com/v1 needs a key: set OPENAI_API_KEY",
     ),
     page(
         USAGE.0,

@@ -176,6 +176,7 @@ pub(super) fn read(name: ServerName, place: SourceLocation, node: &Node, given: 
             required,
             lazy,
             concurrency,
+            fallback: None,
             per_user,
             mask_results,
             description,

@@ -9,7 +9,7 @@ use super::dialect::words::{self, ExportWords};
 use super::dialect::{ALL, ContainerShape, Dialect};
 use super::edit::{self, Home};
 use super::tree::Format;
-use crate::model::{Auth, Endpoint, ServerSpec, ServerTarget, Template, Transport};
+use crate::model::{Auth, Endpoint, Program, ServerSpec, ServerTarget, Template, Transport};
 use crate::names::ServerName;
 
 mod entry;
@@ -111,15 +111,46 @@ fn under(way: &[&str], value: Value) -> Value {
     way.iter().rev().fold(value, |inner, key| json!({ *key: inner }))
 }
 
-/// Kitbag's own endpoint, as the one server of another program.
-pub fn endpoint(target: ExportTarget, name: &ServerName, url: &str) -> Exported {
-    let link = Endpoint {
-        transport: Transport::Http,
-        url: Template::literal(url),
-        headers: Vec::new(),
-        auth: Auth::None,
-    };
-    let mut spec = ServerSpec::new(name.clone(), ServerTarget::Remote(link));
+/// How another program reaches Kitbag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EndpointReach {
+    /// At an address, without a token.
+    Address(String),
+    /// At an address, with the token that a variable of this name holds.
+    AddressWithToken {
+        /// The address.
+        url: String,
+        /// The variable.
+        variable: String,
+    },
+    /// As a process that the program starts.
+    Process {
+        /// Kitbag's own program.
+        command: String,
+        /// What it is started with.
+        args: Vec<String>,
+    },
+}
+
+impl EndpointReach {
+    fn link(&self) -> ServerTarget {
+        let (url, auth) = match self {
+            Self::Address(url) => (url, Auth::None),
+            Self::AddressWithToken { url, variable } => (url, Auth::Bearer(Template::var(variable))),
+            Self::Process { command, args } => {
+                let args = args.iter().map(Template::literal).collect();
+                let command = Some(Template::literal(command));
+                return ServerTarget::Stdio(Program { command, args, ..Program::default() });
+            }
+        };
+        let url = Template::literal(url);
+        ServerTarget::Remote(Endpoint { transport: Transport::Http, url, headers: Vec::new(), auth })
+    }
+}
+
+/// Kitbag itself, as the one server of another program.
+pub fn endpoint(target: ExportTarget, name: &ServerName, reach: &EndpointReach) -> Exported {
+    let mut spec = ServerSpec::new(name.clone(), reach.link());
     let bare = servers(target, [&spec], ExportSecrets::Written);
     // Where the program can be told: a call may take as long as any of Kitbag's servers takes.
     spec.waits.call = Some(Duration::from_secs(600));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, KeyValue, Node};
 use crate::fault::{Fault, FaultKind, Severity, SourceLocation};
-use crate::model::{AgentRules, Limits, Mode, Overrides, PinMode, TrifectaPolicy};
+use crate::model::{AgentRules, AgentRun, FallbackServer, Limits, Mode, Overrides, PinMode, TrifectaPolicy};
 use crate::names::{NameForm, UserId};
 
 mod check;
@@ -54,6 +54,23 @@ pub struct Wait {
     pub total: Option<Duration>,
 }
 
+/// How tools are served to other programs, and to whom, where the settings say so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServeSettings {
+    /// The address to listen at.
+    pub listen: Option<String>,
+    /// Which form of name clients see.
+    pub names: Option<NameForm>,
+    /// How tools are shown to clients.
+    pub mode: Option<Mode>,
+    /// Whether everybody must show a token.
+    pub require_token: bool,
+    /// Names that a proxy before it is called by.
+    pub allowed_hosts: Option<Vec<String>>,
+    /// Origins of web pages.
+    pub allowed_origins: Option<Vec<String>>,
+}
+
 /// A value with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located<T> {
@@ -76,12 +93,18 @@ pub struct Settings {
     pub servers: Vec<(String, Located<Overrides>)>,
     /// The agents it names, and what each may see.
     pub agents: Vec<(String, AgentRules)>,
+    /// What drives each of these agents.
+    pub agent_runs: Vec<(String, AgentRun)>,
     /// Where it names servers and tools.
     pub patterns: Vec<Pattern>,
     /// Which form of name tools have.
     pub names: Option<NameForm>,
     /// How tools are shown.
     pub mode: Option<Mode>,
+    /// How many tokens of a model's context the definitions may take where the way to show them is left open.
+    pub budget: Option<usize>,
+    /// How tools are served to other programs.
+    pub serve: ServeSettings,
     /// The users it names.
     pub users: Vec<UserId>,
     /// The groups each of them belongs to, where the file says so.
@@ -119,7 +142,8 @@ impl Settings {
         let place = fault.place.as_ref().map_or_else(|| "kitbag.toml".to_owned(), ToString::to_string);
         let denied =
             Denied { everyone: Some(format!("settings cannot be read ({place})")), ..Denied::default() };
-        Self { denied, pinned_only: true, unread: true, limits: limits.clone(), ..Self::default() }
+        let serve = ServeSettings { require_token: true, ..ServeSettings::default() };
+        Self { denied, serve, pinned_only: true, unread: true, limits: limits.clone(), ..Self::default() }
     }
 }
 
@@ -142,9 +166,12 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         servers_dir: reader.texts(&["sources", "servers_dir"]).pop(),
         servers: reader.servers(),
         agents: rules::agents(restrictions, &root),
+        agent_runs: rules::agent_runs(&root),
         patterns: patterns::read(&source, &root),
         names: rules::form(&root, &["present", "names"]),
         mode: rules::mode(&root, &["present", "mode"]),
+        budget: reader.budget(),
+        serve: reader.serve(),
         users,
         memberships: groups::memberships(&source, &root),
         groups: groups::groups(&source, restrictions, &root),
@@ -189,12 +216,18 @@ impl Reader<'_> {
         let pairs = self.root.get("servers").and_then(Node::map).unwrap_or_default();
         let read = |pair: &KeyValue| {
             let value = rules::overrides(self.restrictions, &["servers", &pair.key], &pair.value);
-            (pair.key.clone(), sited(pair, value))
+            let fallback = self.fallback(&pair.value);
+            (pair.key.clone(), sited(pair, Overrides { fallback, ..value }))
         };
         let mut servers: Vec<_> = pairs.iter().map(read).collect();
         let empty = |pair: &KeyValue| sited(pair, Overrides::default());
         self.restrictions.close_misspelt("servers", &mut servers, empty);
         servers
+    }
+
+    fn fallback(&self, server: &Node) -> Option<FallbackServer> {
+        let node = server.get("fallback")?;
+        Some(FallbackServer { server: node.text()?.to_owned(), place: self.source.place(node.at) })
     }
 
     fn users(&self, most: usize) -> (Vec<UserId>, Vec<Fault>) {
@@ -224,6 +257,45 @@ impl Reader<'_> {
         let says = |node: &Node| node.get("pinned_only").and_then(Node::bool) == Some(true);
         self.root.get("policy").is_some_and(|node| is_unread(node) || says(node))
             || restrictions.misspelt("policy").next().is_some()
+    }
+
+    fn budget(&self) -> Option<usize> {
+        let number = self.root.at_path(&["present", "budget"]).and_then(Node::number)?;
+        check::is_count(number).then_some(number as usize)
+    }
+
+    fn serve(&self) -> ServeSettings {
+        let text = |key: &str| self.root.at_path(&["serve", key]).and_then(Node::text);
+        ServeSettings {
+            listen: text("listen").map(str::to_owned),
+            names: rules::form(self.root, &["serve", "names"]),
+            mode: rules::mode(self.root, &["serve", "mode"]),
+            require_token: self.requires_token(),
+            allowed_hosts: self.guests("allowed_hosts"),
+            allowed_origins: self.guests("allowed_origins"),
+        }
+    }
+
+    /// Who may come; a list that cannot be read, or whose name is misspelt, lets nobody in.
+    fn guests(&self, name: &str) -> Option<Vec<String>> {
+        let serve = self.root.get("serve");
+        let is_meant = |pair: &KeyValue| {
+            let is_known = keys::SERVE.iter().any(|key| key.name == pair.key);
+            !is_known && keys::near(&pair.key, keys::SERVE).is_some_and(|key| key.name == name)
+        };
+        let node = serve.and_then(|serve| serve.get(name));
+        let mut pairs = serve.and_then(Node::map).unwrap_or_default().iter();
+        let texts = node.and_then(Node::list).unwrap_or_default().iter().filter_map(Node::text);
+        (node.is_some() || pairs.any(is_meant)).then(|| texts.map(str::to_owned).collect())
+    }
+
+    /// What cannot be read could have said so.
+    fn requires_token(&self) -> bool {
+        let restrictions = self.restrictions;
+        let is_unread = |node: &Node| restrictions.in_table("[serve]", keys::SERVE, node).is_some();
+        let says = |node: &Node| node.get("require_token").is_some_and(|node| node.bool() != Some(false));
+        self.root.get("serve").is_some_and(|node| is_unread(node) || says(node))
+            || restrictions.misspelt("serve").next().is_some()
     }
 
     fn wait(&self) -> Wait {

@@ -89,6 +89,7 @@ pub const EXIT_CODES: &[(u8, &str)] = &[
     (8, "timeout"),
     (9, "outcome unknown"),
     (10, "a definition or the audit log is not as it was"),
+    (11, "the model gave no answer"),
     (12, "sign-in needed"),
     (13, "the server's answer could not be used"),
     (14, "rate limited"),

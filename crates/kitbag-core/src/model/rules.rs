@@ -170,6 +170,17 @@ impl Clash {
     }
 }
 
+/// What drives one agent of `kitbag.toml`, as far as the file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentRun {
+    /// Its model, as `<provider>/<name>`.
+    pub model: Option<String>,
+    /// What it is told to be and to do.
+    pub instruction: Option<String>,
+    /// Replies of the model in one run.
+    pub max_steps: Option<usize>,
+}
+
 /// The rules of one agent: which servers and tools it sees, and how they are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AgentRules {
@@ -188,6 +199,9 @@ pub struct AgentRules {
     pub clash: Clash,
     /// Which form of name tools have, if the agent has its own.
     pub names: Option<NameForm>,
+    /// The most characters a name may have, if that is less than every provider takes: what is left beside what the
+    /// program of the agent puts before it. Longer names are cut, each with a hash of its own.
+    pub longest: Option<usize>,
     /// How tools are shown to it, if it has its own way.
     pub mode: Option<Mode>,
     /// Why it sees no tool of any server: a restriction of it that cannot be read, with its place. Local tools

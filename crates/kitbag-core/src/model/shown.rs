@@ -67,6 +67,7 @@ impl ServerSpec {
         put("required", self.required.then_some(true).into());
         put("lazy", self.lazy.then_some(true).into());
         put("concurrency", self.concurrency.into());
+        put("fallback", self.fallback.as_ref().map(|fallback| fallback.server.clone()).into());
         put("per_user", self.per_user.then_some(true).into());
         put("mask_results", self.mask_results.then_some(true).into());
         put("description", self.description.clone().into());

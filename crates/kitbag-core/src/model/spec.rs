@@ -8,7 +8,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::rules::ServerRules;
-use super::{Defaults, InProcess, Template};
+use super::{Defaults, FallbackServer, InProcess, Template};
 use crate::fault::SourceLocation;
 use crate::names::{ServerName, hex};
 use crate::text::{MASK, redact_words};
@@ -166,6 +166,8 @@ pub struct Overrides {
     pub lazy: Option<bool>,
     /// Calls in flight at once.
     pub concurrency: Option<u32>,
+    /// Which server takes its calls while it is not available.
+    pub fallback: Option<FallbackServer>,
     /// Until a call is answered.
     pub call: Option<Duration>,
     /// Until it is connected.
@@ -205,6 +207,8 @@ pub struct ServerSpec {
     pub lazy: bool,
     /// Calls in flight at once, when limited.
     pub concurrency: Option<u32>,
+    /// Which server takes its calls while it is not available.
+    pub fallback: Option<FallbackServer>,
     /// Whether each user has a connection of their own.
     pub per_user: bool,
     /// Whether its secrets are masked in results for models and hosts, too.
@@ -288,6 +292,7 @@ impl ServerSpec {
             required: false,
             lazy: false,
             concurrency: None,
+            fallback: None,
             per_user: false,
             mask_results: false,
             rules: ServerRules::default(),
@@ -330,6 +335,7 @@ impl ServerSpec {
         take(&mut self.per_user, over.per_user);
         take(&mut self.mask_results, over.mask_results);
         self.concurrency = over.concurrency.or(self.concurrency);
+        self.fallback = over.fallback.clone().or(self.fallback.take());
         self.waits.call = over.call.or(self.waits.call);
         self.waits.connect = over.connect.or(self.waits.connect);
         if let Some(include) = &over.include {

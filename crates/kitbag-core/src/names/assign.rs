@@ -19,7 +19,7 @@ use super::{NameTable, Naming, ServerName, ShownName, ToolKey, ToolName};
 mod tests;
 
 /// Characters of hash that make a name its own.
-const HASH: usize = 10;
+pub(super) const HASH: usize = 10;
 
 /// Gives every new pair a name, and nobody else another one. Pairs that `held` knows may be left out: what
 /// changed is enough, and costs only itself.
@@ -82,20 +82,25 @@ fn hashed(plain: &str, (server, tool): &ToolKey, naming: &Naming, table: &NameTa
     let readable = naming.readable(plain, HASH + 1);
     let mut round = 0_u32;
     loop {
-        let mut sha = Sha256::new();
-        sha.update(server.as_str());
-        sha.update([0]);
-        sha.update(tool.as_str());
-        if 0 < round {
-            sha.update([0]);
-            sha.update(round.to_be_bytes());
-        }
-        let name = format!("{readable}_{}", base32(&sha.finalize()));
+        let name = format!("{readable}_{}", hash(server, tool, round));
         if !table.has(&name) && !naming.reserves(&name) {
             return ShownName(name.into());
         }
         round = round.wrapping_add(1);
     }
+}
+
+/// What a pair's names end in where they are not plain; another one in each round.
+pub(super) fn hash(server: &ServerName, tool: &ToolName, round: u32) -> String {
+    let mut sha = Sha256::new();
+    sha.update(server.as_str());
+    sha.update([0]);
+    sha.update(tool.as_str());
+    if 0 < round {
+        sha.update([0]);
+        sha.update(round.to_be_bytes());
+    }
+    base32(&sha.finalize())
 }
 
 /// The first characters of a hash in lower-case base 32.

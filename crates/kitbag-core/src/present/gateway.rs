@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::catalog::Unreachable;
 use crate::model::Transport;
-use crate::names::{ServerName, ShownName};
+use crate::names::{ServerName, ShownName, fit_gateway};
 use crate::shape::View;
 
 mod decode;
@@ -81,7 +81,11 @@ impl GatewayDefinition {
 /// whose tools are not known yet, or that is away, has one.
 pub fn definitions(view: &View, servers: &[GatewayServer<'_>]) -> Vec<GatewayDefinition> {
     let define = |server: &GatewayServer<'_>| {
-        let name = view.snapshot().names().gateways().get(server.name)?.clone();
+        let name = view.snapshot().names().gateways().get(server.name)?;
+        let name = match view.agent().longest {
+            Some(longest) => fit_gateway(name, server.name, longest),
+            None => name.clone(),
+        };
         let is_known = view.snapshot().part(server.name).is_some_and(|part| !part.tools.is_empty());
         if (is_known || view.is_narrowed()) && tools::of(view, server.name.as_str()).next().is_none() {
             return None;

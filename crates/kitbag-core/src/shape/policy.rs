@@ -22,6 +22,7 @@ mod tests;
 
 use condition::Purpose;
 use rule::Selector;
+pub(super) use rule::selector;
 pub use rule::{BadRule, PolicyRule};
 
 /// A rule as it was written, and where.

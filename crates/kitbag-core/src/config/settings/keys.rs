@@ -106,7 +106,7 @@ pub(super) const ROOT: &[Key] = &[
         "which tools may not be seen together, and which servers are not started",
     ),
     key("audit", Shape::Table(AUDIT), "what is recorded about calls"),
-    key("serve", Shape::Table(SERVE), "how Kitbag serves its tools to other programs"),
+    restricts("serve", Shape::Table(SERVE), "how Kitbag serves its tools to other programs"),
 ];
 
 pub(super) const SOURCES: &[Key] = &[
@@ -126,7 +126,7 @@ pub(super) const WAIT: &[Key] = &[
 
 pub(super) const PRESENT: &[Key] = &[
     key("mode", MODES, "how tools are shown"),
-    key("budget", Shape::Count, "tokens for auto"),
+    key("budget", Shape::Count, "tokens for auto, as `kitbag serve` has it"),
     key("names", FORMS, "mcp_<server>_<tool>, <server>_<tool> or <tool>"),
 ];
 
@@ -135,6 +135,11 @@ pub(super) const SERVER: &[Key] = &[
     key("required", Shape::Bool, "whether start-up fails without it"),
     key("lazy", Shape::Bool, "whether it is only started on first need"),
     key("concurrency", Shape::Count, "calls in flight at once"),
+    key(
+        "fallback",
+        Shape::Text,
+        "a server with the same tools, which takes calls while this one is not available",
+    ),
     key("timeout", Shape::Duration, "until a call is answered"),
     key("connect_timeout", Shape::Duration, "until it is connected"),
     key(
@@ -231,6 +236,10 @@ pub(super) const AUDIT: &[Key] = &[key("payload", Shape::Bool, "whether argument
 pub(super) const SERVE: &[Key] = &[
     key("listen", Shape::Text, "the address to listen at"),
     key("names", FORMS, "which form of name clients see"),
+    key("mode", Shape::OneOf(&["native", "gateway", "search", "auto"]), "how tools are shown to clients"),
+    strictest("require_token", Shape::Bool, "whether clients on this machine need a token, too"),
+    strictest("allowed_hosts", Shape::Texts, "names that a proxy before it is called by; no other is let in"),
+    strictest("allowed_origins", Shape::Texts, "origins of web pages that may make requests"),
 ];
 
 /// The programs that can be named in `[sources] hosts`.

@@ -26,14 +26,10 @@ const fn modes(path: &'static str) -> NotYet {
 /// Every setting that nothing obeys yet.
 pub const NOT_YET: &[NotYet] = &[
     modes("present.mode"),
-    key("present.budget"),
     modes("servers.*.mode"),
     modes("agents.*.mode"),
     key("agents.*.budget"),
-    key("agents.*.model"),
-    key("agents.*.instruction"),
-    key("agents.*.max_steps"),
-    key("serve"),
+    NotYet { path: "serve.mode", values: &["search"] },
 ];
 
 /// Whether nothing obeys this key yet, whatever its value; the path as in [`key_paths`](super::key_paths).

@@ -27,13 +27,16 @@ pub enum PatternOwner {
     Entry(String),
     /// `[agents.<name>]`
     Agent(String),
+    /// `[groups.<name>]`
+    Group(String),
 }
 
 /// The key under which single tools are named.
 pub const TOOLS_KEY: &str = "tools";
 
 const OF_SERVER: &[&str] = &["include", "exclude", "approve", "idempotent", "read_only"];
-const OF_AGENT: &[&str] = &["servers", "allow"];
+const OF_AGENT: &[&str] = &["servers", "allow", "deny", "approve"];
+const OF_GROUP: &[&str] = &["allow", "deny", "approve"];
 
 /// All of them, in the order they stand.
 pub(super) fn read(source: &Source<'_>, root: &Node) -> Vec<Pattern> {
@@ -49,6 +52,10 @@ pub(super) fn read(source: &Source<'_>, root: &Node) -> Vec<Pattern> {
     for agent in pairs(root.get("agents")) {
         let owner = PatternOwner::Agent(agent.key.clone());
         lists(source, &agent.value, &owner, OF_AGENT, &mut all);
+    }
+    for group in pairs(root.get("groups")) {
+        let owner = PatternOwner::Group(group.key.clone());
+        lists(source, &group.value, &owner, OF_GROUP, &mut all);
     }
     all
 }

@@ -7,7 +7,7 @@ use super::check::{fits, is_count};
 use super::closed::{Closes, Restrictions, title};
 use super::keys::{AGENT, ARG, RISKS, SERVER, Shape, TOOL};
 use super::{Located, duration};
-use crate::model::{AgentRules, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules};
+use crate::model::{AgentRules, AgentRun, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules};
 use crate::names::NameForm;
 
 /// What is said about one server.
@@ -24,6 +24,8 @@ pub(super) fn overrides(restrictions: &Restrictions<'_>, path: &[&str], node: &N
         required: flag("required"),
         lazy: flag("lazy"),
         concurrency: concurrency.map(|number| number as u32),
+        // Read where its place is known.
+        fallback: None,
         call: time("timeout"),
         connect: time("connect_timeout"),
         env_pass: node.get("env_pass").and_then(env_pass),
@@ -82,6 +84,7 @@ pub(super) fn agents(restrictions: &Restrictions<'_>, root: &Node) -> Vec<(Strin
         approve: texts(node, "approve"),
         clash: text(node, "clash").and_then(|word| Clash::parse(&word)).unwrap_or_default(),
         names: form(node, &["names"]),
+        longest: None,
         mode: mode(node, &["mode"]),
         closed: restrictions.in_table(&title(&["agents", name]), AGENT, node),
     });
@@ -90,6 +93,19 @@ pub(super) fn agents(restrictions: &Restrictions<'_>, root: &Node) -> Vec<(Strin
         ..AgentRules::default()
     });
     agents
+}
+
+/// What drives each agent.
+pub(super) fn agent_runs(root: &Node) -> Vec<(String, AgentRun)> {
+    named(root, "agents", |_, node| AgentRun {
+        model: text(node, "model"),
+        instruction: text(node, "instruction"),
+        max_steps: node
+            .get("max_steps")
+            .and_then(Node::number)
+            .filter(|number| is_count(*number))
+            .map(|number| number as usize),
+    })
 }
 
 impl Closes for AgentRules {

@@ -115,6 +115,30 @@ fn t28_t43_the_policy_is_read_and_what_cannot_be_read_is_strict() {
 }
 
 #[test]
+fn how_tools_are_served_is_read_and_what_cannot_be_read_asks_for_a_token() {
+    let read = |text: &str| settings(text).0.serve;
+    let all = "[serve]\nlisten = '127.0.0.1:1'\nnames = 'bare'\nmode = 'gateway'\nrequire_token = true";
+    let listen = Some("127.0.0.1:1".to_owned());
+    let (names, mode) = (Some(NameForm::Bare), Some(Mode::Gateway));
+    let expected = ServeSettings { listen, names, mode, require_token: true, ..ServeSettings::default() };
+    assert_eq!(read(all), expected);
+    assert_eq!(read(""), ServeSettings::default());
+    for (text, expected) in [
+        ("[serve]\nrequire_token = false", false),
+        ("[serve]\nlisten = 'x'", false),
+        ("[serve]\nrequire_token = 'no'", true),
+        ("[serve]\nrequre_token = true", true),
+        ("[serve]\nauth = true", true),
+        ("[serv]\nrequire_token = true", true),
+        ("serve = true", true),
+        ("[serve", true),
+    ] {
+        assert_eq!(read(text).require_token, expected, "{text}");
+    }
+    assert_eq!(settings("[present]\nbudget = 500").0.budget, Some(500));
+}
+
+#[test]
 fn the_example_is_right() {
     let (settings, faults) = settings(EXAMPLE);
     assert_eq!(faults, [""; 0]);
@@ -186,7 +210,9 @@ fn durations_and_sizes() {
     time("2 min", Some(120_000));
     time("1h", Some(3_600_000));
     time("0s", Some(0));
-    for text in ["", "5", "s", "-5s", "5 d", "1.2.3s", "9999999h", "5S"] {
+    time("90d", Some(90 * 24 * 3_600_000));
+    time("3650d", Some(3_650 * 24 * 3_600_000));
+    for text in ["", "5", "s", "-5s", "3651d", "5w", "1.2.3s", "9999999h", "5S"] {
         time(text, None);
     }
     let bytes = |text: &str, want: Option<usize>| assert_eq!(size(text), want, "{text}");
@@ -264,9 +290,8 @@ fn the_schema_and_the_checker_agree() {
             lines[index] = format!("{key} = {other}");
             let text = lines.join("\n");
             // Times and sizes are texts to a schema without its patterns.
-            if other == "\"loud\""
-                && settings(&text).1.iter().any(|fault| fault.contains("time") || fault.contains("size"))
-            {
+            let is_patterned = |fault: &String| ["time", "size"].iter().any(|word| fault.contains(word));
+            if other == "\"loud\"" && settings(&text).1.iter().any(is_patterned) {
                 continue;
             }
             if check(&text) { right += 1 } else { wrong += 1 }
@@ -280,4 +305,17 @@ fn the_schema_and_the_checker_agree() {
         nearest("wiat", schema["properties"].as_object().unwrap().keys().map(String::as_str)),
         Some("wait")
     );
+}
+
+#[test]
+fn who_may_come_to_the_endpoint_is_read_and_a_slip_lets_nobody_in() {
+    let read = |text: &str| super::read(Path::new("kitbag.toml"), text, &Limits::default()).0.serve;
+    let given =
+        read("[serve]\nallowed_hosts = [\"tools.example\"]\nallowed_origins = [\"https://a.example\"]\n");
+    assert_eq!(given.allowed_hosts, Some(vec!["tools.example".to_owned()]));
+    assert_eq!(given.allowed_origins, Some(vec!["https://a.example".to_owned()]));
+    assert_eq!(read("[serve]\n").allowed_hosts, None);
+    for slip in ["allowed_hosts = 3", "allowed_host = [\"tools.example\"]", "allowed_hosts = []"] {
+        assert_eq!(read(&format!("[serve]\n{slip}\n")).allowed_hosts, Some(Vec::new()), "{slip}");
+    }
 }

@@ -17,7 +17,7 @@ pub(super) fn bound(node: &Node) -> Option<LimitValue> {
     time.or_else(bytes).or_else(items)
 }
 
-/// `500ms`, `5s`, `2m`, `1h`, with a fraction if need be.
+/// `500ms`, `5s`, `2m`, `1h`, `90d`, with a fraction if need be.
 pub fn duration(text: &str) -> Option<Duration> {
     let (number, unit) = split_unit(text)?;
     let seconds = match unit {
@@ -25,11 +25,12 @@ pub fn duration(text: &str) -> Option<Duration> {
         "s" => number,
         "m" | "min" => number * 60.0,
         "h" => number * 3600.0,
+        "d" => number * 24.0 * 3600.0,
         _ => return None,
     };
     Duration::try_from_secs_f64(seconds)
         .ok()
-        .filter(|duration| *duration <= Duration::from_secs(30 * 24 * 3600))
+        .filter(|duration| *duration <= Duration::from_secs(3_650 * 24 * 3600))
 }
 
 /// `16MiB`, `64KiB`, `1GiB`, `10MB`, `512B`.

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use super::load;
-use crate::config::export::{ExportSecrets, ExportTarget, endpoint, servers};
+use crate::config::export::{EndpointReach, ExportSecrets, ExportTarget, endpoint, servers};
 use crate::model::{Auth, ServerSpec, ServerTarget, Template, Transport};
 use crate::names::ServerName;
 
@@ -96,7 +96,7 @@ fn file(target: ExportTarget) -> String {
 fn s2_24_the_endpoint_in_every_shape() {
     let name = ServerName::parse("kitbag").unwrap();
     let shown = |target: ExportTarget| {
-        let exported = endpoint(target, &name, "http://h/mcp");
+        let exported = endpoint(target, &name, &EndpointReach::Address("http://h/mcp".to_owned()));
         format!("{}: {}{:?}", target.dialect().id, exported.text(target), exported.remarks)
     };
     let all: Vec<String> = ExportTarget::all().map(shown).collect();
@@ -165,7 +165,7 @@ fn s2_24_the_endpoint_reads_back() {
     let name = ServerName::parse("kitbag").unwrap();
     for target in ExportTarget::all() {
         let id = target.dialect().id;
-        let exported = endpoint(target, &name, "http://h/mcp");
+        let exported = endpoint(target, &name, &EndpointReach::Address("http://h/mcp".to_owned()));
         let document = load(&file(target), id, &exported.text(target));
         let Some(loaded) = document.servers.first() else {
             assert!(!exported.remarks.is_empty(), "{id}");

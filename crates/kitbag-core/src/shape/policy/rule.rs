@@ -132,6 +132,11 @@ impl PolicyRule {
     }
 }
 
+/// Which tools a rule means, as it was written; nothing where that cannot be told.
+pub(in crate::shape) fn selector(text: &str) -> Option<&str> {
+    halves(text).ok().map(|(selector, _)| selector)
+}
+
 /// The pattern of a rule and its conditions. Names may have blanks in them, so the first operator decides where the
 /// pattern ends.
 fn halves(text: &str) -> Result<(&str, Vec<&str>), String> {

@@ -64,6 +64,46 @@ fn f55_an_agents_slip_in_a_servers_name_is_found() {
 }
 
 #[test]
+fn f55_rules_say_which_tools_they_mean_before_their_conditions() {
+    check(
+        "[groups.g]\ndeny = ['web/* path == x']\n[servers.web]\napprove = ['search q != a*', 'risk:write']",
+        &[],
+    );
+    check("[groups.g]\nallow = ['risk:write', 'new/any', '*/any', 'category:any']", &[]);
+    check(
+        "[groups.g]\ndeny = ['web/serch q == x', 'search', 'web', 'get_*']",
+        &[
+            "\"deny\" in [groups.g]: no tool is called \"web/serch\" (did you mean \"web/search\"?)",
+            "\"deny\" in [groups.g]: no tool is called \"search\"; a rule here says server/tool \
+             (did you mean \"web/search\"?)",
+            "\"deny\" in [groups.g]: no tool is called \"web\"; a rule here says server/tool \
+             (did you mean \"web/*\"?)",
+            "\"deny\" in [groups.g]: no tool matches \"get_*\"; a rule here says server/tool \
+             (did you mean \"*/get_*\"?)",
+        ],
+    );
+    check(
+        "[servers.web]\napprove = ['serch q == x']",
+        &["\"approve\" in [servers.web]: it has no tool called \"serch\" (did you mean \"search\"?)"],
+    );
+}
+
+#[test]
+fn f55_a_category_is_missed_only_once_all_tools_are_known() {
+    let toml = "[groups.g]\nallow = ['category:cod', 'category:c*']\n";
+    let (settings, _) = settings::read("kitbag.toml".as_ref(), toml, &Limits::default());
+    let patterns: Vec<&Pattern> = settings.patterns.iter().collect();
+    let mut known = KnownTools::default();
+    known.add_tools(&ServerName::parse("web").unwrap(), ["get_page".to_owned()]);
+    known.add_category("code");
+    let faults = unmatched(&patterns, &known);
+    assert_eq!(faults.len(), 1, "{faults:?}");
+    assert_eq!(faults[0].hint.as_deref(), Some("did you mean \"category:code\"?"));
+    known.add_server("new");
+    assert!(unmatched(&patterns, &known).is_empty());
+}
+
+#[test]
 fn f55_a_finding_has_its_place() {
     let toml = "[servers.web]\ninclude = [\n  'get_*',\n  'nope',\n]\n";
     let (settings, _) = settings::read("kitbag.toml".as_ref(), toml, &Limits::default());

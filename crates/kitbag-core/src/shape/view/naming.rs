@@ -7,7 +7,7 @@ use super::{ClashError, Kept, ViewRequest, ViewTool};
 use crate::catalog::Tool;
 use crate::fault::{Fault, FaultKind, Stage};
 use crate::model::Clash;
-use crate::names::{NameForm, ShownName};
+use crate::names::{NameForm, Named, ShownName, fit};
 
 /// Gives every tool its one name; whether it is listed under it. A full name is never given to any tool but
 /// its own: it is what always works.
@@ -25,7 +25,7 @@ pub(super) fn name_all(
     let places = settle(request, &kept, wanted, &locals, faults)?;
     let replaced: BTreeSet<&ShownName> =
         places.iter().flatten().filter(|place| place.replaces).map(|place| &place.name).collect();
-    let mut named = Vec::with_capacity(kept.len());
+    let mut named: Vec<(Kept, ShownName, ShownName, bool)> = Vec::with_capacity(kept.len());
     for (kept, place) in kept.into_iter().zip(&places) {
         let tool = kept.tool();
         let Some(full) = full.name(&tool.server, &tool.name).cloned() else { continue };
@@ -40,9 +40,17 @@ pub(super) fn name_all(
                 name => (name.unwrap_or_else(|| full.clone()), true),
             },
         };
-        named.push((kept.show(name, full), listed));
+        named.push((kept, name, full, listed));
     }
-    Ok(named)
+    if let Some(longest) = request.agent.longest {
+        let pairs: Vec<Named<'_>> = named
+            .iter()
+            .map(|(kept, name, ..)| (name.clone(), &kept.tool().server, &kept.tool().name))
+            .collect();
+        let fitted = fit(&pairs, longest);
+        named.iter_mut().zip(fitted).for_each(|((_, name, ..), fitted)| *name = fitted);
+    }
+    Ok(named.into_iter().map(|(kept, name, full, listed)| (kept.show(name, full), listed)).collect())
 }
 
 /// What a tool of a server is called in the end.

@@ -228,6 +228,7 @@ impl Plan {
             approve: Vec::new(),
             clash: self.clash,
             names: None,
+            longest: None,
             mode: None,
             closed: None,
         };
