@@ -9,12 +9,15 @@ use crate::database::Database;
 use crate::target::Target;
 
 /// The newest version this program knows.
-const KNOWN: i64 = 1;
+const KNOWN: i64 = 2;
 
 fn migrations() -> Migrator {
     let tables = include_str!("../migrations/0001_tables.sql").into_sql_str();
-    let first = Migration::new(KNOWN, "tables".into(), MigrationType::Simple, tables, false);
-    Migrator::with_migrations(vec![first])
+    let tokens = include_str!("../migrations/0002_tokens.sql").into_sql_str();
+    Migrator::with_migrations(vec![
+        Migration::new(1, "tables".into(), MigrationType::Simple, tables, false),
+        Migration::new(KNOWN, "tokens".into(), MigrationType::Simple, tokens, false),
+    ])
 }
 
 /// Creates what is missing, once, also when several processes come at the same time.

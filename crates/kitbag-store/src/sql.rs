@@ -69,4 +69,9 @@ impl<'a> Columns<'a> {
     fn time(&self, column: &str) -> Result<std::time::SystemTime, StoreError> {
         self.get(column).map(kitbag::store::chain::time)
     }
+
+    fn time_or_none(&self, column: &str) -> Result<Option<std::time::SystemTime>, StoreError> {
+        let millis: Option<i64> = self.get(column)?;
+        Ok(millis.map(kitbag::store::chain::time))
+    }
 }

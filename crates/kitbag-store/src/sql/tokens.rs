@@ -1,5 +1,7 @@
 //! Tokens in SQL.
 
+use std::time::SystemTime;
+
 use kitbag::UserId;
 use kitbag::store::chain::millis;
 use kitbag::store::{Hash256, StoreError, StoreFuture, TokenEntry, TokenError, TokenStore};
@@ -12,13 +14,15 @@ impl TokenStore for SqlStore {
         Box::pin(self.database.in_time(async move {
             let pool = self.database.to_write().await?;
             let add = sqlx::query(
-                "INSERT INTO tokens (hash, user_id, name, created) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+                "INSERT INTO tokens (hash, user_id, name, created, expires) VALUES ($1, $2, $3, $4, $5)
+                 ON CONFLICT DO NOTHING",
             );
             let add = add
                 .bind(token.hash.to_string())
                 .bind(token.user.as_str())
                 .bind(&token.name)
-                .bind(millis(token.created));
+                .bind(millis(token.created))
+                .bind(token.expires.map(millis));
             let added = add.execute(pool).await.map_err(|error| self.failed(error))?;
             if added.rows_affected() == 1 {
                 return Ok(());
@@ -36,6 +40,26 @@ impl TokenStore for SqlStore {
             let mut tokens = rows.iter().map(|row| self.token(row)).collect::<Result<Vec<_>, _>>()?;
             tokens.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(tokens)
+        }))
+    }
+
+    fn all_tokens(&self) -> StoreFuture<'_, Vec<TokenEntry>> {
+        Box::pin(self.database.in_time(async move {
+            let Some(pool) = self.database.to_read().await? else { return Ok(Vec::new()) };
+            let query = sqlx::query("SELECT * FROM tokens");
+            let rows = query.fetch_all(pool).await.map_err(|error| self.failed(error))?;
+            let mut tokens = rows.iter().map(|row| self.token(row)).collect::<Result<Vec<_>, _>>()?;
+            tokens.sort_by(|a, b| (&a.user, &a.name).cmp(&(&b.user, &b.name)));
+            Ok(tokens)
+        }))
+    }
+
+    fn token_used<'a>(&'a self, hash: &'a Hash256, at: SystemTime) -> StoreFuture<'a, ()> {
+        Box::pin(self.database.in_time(async move {
+            let pool = self.database.to_write().await?;
+            let note = "UPDATE tokens SET used = $1 WHERE hash = $2 AND (used IS NULL OR used < $1)";
+            let note = sqlx::query(note).bind(millis(at)).bind(hash.to_string());
+            note.execute(pool).await.map(drop).map_err(|error| self.failed(error))
         }))
     }
 
@@ -67,6 +91,8 @@ impl SqlStore {
             name: row.text("name")?,
             hash: row.hash("hash")?,
             created: row.time("created")?,
+            expires: row.time_or_none("expires")?,
+            used: row.time_or_none("used")?,
         })
     }
 }

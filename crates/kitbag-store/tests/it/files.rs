@@ -60,7 +60,7 @@ async fn a_database_of_a_newer_kitbag_is_left_alone() {
         .await;
     let error = place.open().pins(&owner("")).await.unwrap_err();
     let what = place.file().display().to_string();
-    assert_eq!(error, StoreError::Newer { what, found: 7, known: 1 });
+    assert_eq!(error, StoreError::Newer { what, found: 7, known: 2 });
 }
 
 /// A file that is no database, and one with a page that was overwritten.

@@ -37,7 +37,15 @@ pub(crate) fn ask(of: &str) -> ApprovalAsk {
 }
 
 pub(crate) fn token(of: &str, name: &str, secret: &str) -> TokenEntry {
-    TokenEntry { user: user(of), name: name.to_owned(), hash: Hash256::of(secret), created: at(5) }
+    let (expires, used) = (None, None);
+    TokenEntry {
+        user: user(of),
+        name: name.to_owned(),
+        hash: Hash256::of(secret),
+        created: at(5),
+        expires,
+        used,
+    }
 }
 
 pub(crate) fn input(of: &str, id: &str) -> InputKey {
@@ -45,7 +53,7 @@ pub(crate) fn input(of: &str, id: &str) -> InputKey {
 }
 
 pub(crate) fn cached(owned_by: &str, identity: &str) -> CacheKey {
-    let (kind, key) = (CacheKind::Tools, "files".to_owned());
+    let (kind, key) = (CacheKind::Rotation, "files".to_owned());
     CacheKey { kind, owner: owner(owned_by), key, identity: identity.to_owned() }
 }
 

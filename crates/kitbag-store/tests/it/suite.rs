@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use kitbag::Secret;
 use kitbag::store::{
-    ApprovalAnswer, AuditQuery, AuditScope, CacheKey, PinState, Store, StoreError, TokenError,
+    ApprovalAnswer, AuditQuery, AuditScope, CacheKey, Hash256, PinState, Store, StoreError, TokenEntry,
+    TokenError,
 };
 
 use crate::rows::{ask, batch, blob, cached, input, owner, pin, row, token};
@@ -114,6 +115,17 @@ async fn tokens_are_found_by_their_hash(store: Arc<dyn Store>) {
     assert_eq!(store.add_token(&token("ben", "laptop", "s1")).await, Err(TokenError::HashTaken));
     assert_eq!(store.tokens(&user("ada")).await.unwrap(), [laptop.clone(), phone.clone()]);
     assert_eq!(store.find_token(&phone.hash).await.unwrap(), Some(phone.clone()));
+    let short = TokenEntry { expires: Some(at(30)), ..token("ben", "short", "s4") };
+    store.add_token(&short).await.unwrap();
+    assert_eq!(store.find_token(&short.hash).await.unwrap(), Some(short.clone()));
+    assert_eq!((short.is_expired(at(29)), short.is_expired(at(30))), (false, true));
+    assert_eq!(store.all_tokens().await.unwrap(), [laptop.clone(), phone.clone(), short.clone()]);
+    // When it was used last, whoever says so first.
+    for (said, known) in [(at(20), at(20)), (at(10), at(20)), (at(40), at(40))] {
+        store.token_used(&phone.hash, said).await.unwrap();
+        assert_eq!(store.find_token(&phone.hash).await.unwrap().unwrap().used, Some(known));
+    }
+    store.token_used(&Hash256::of("gone"), at(50)).await.unwrap();
     assert!(store.revoke_token(&user("ada"), "phone").await.unwrap());
     assert!(!store.revoke_token(&user("ada"), "phone").await.unwrap());
     assert_eq!(store.find_token(&phone.hash).await.unwrap(), None);
