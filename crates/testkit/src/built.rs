@@ -16,12 +16,20 @@ use std::{env, io};
 /// # Panics
 /// If it cannot be built; the message holds what cargo said.
 pub fn bin(name: &str) -> PathBuf {
+    bin_of("testkit", name)
+}
+
+/// The same for a binary of another crate of this workspace.
+///
+/// # Panics
+/// If it cannot be built; the message holds what cargo said.
+pub fn bin_of(package: &str, name: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = built.get(name) {
         return path.clone();
     }
-    match Place::of_this_program().and_then(|place| place.build(name)) {
+    match Place::of_this_program().and_then(|place| place.build(package, name)) {
         Ok(path) => built.entry(name.into()).or_insert(path).clone(),
         Err(error) => panic!("cannot build {name}: {error}"),
     }
@@ -67,7 +75,7 @@ impl Place {
         }
     }
 
-    fn build(&self, name: &str) -> io::Result<PathBuf> {
+    fn build(&self, package: &str, name: &str) -> io::Result<PathBuf> {
         let mut folder = self.target.clone();
         folder.extend(&self.triple);
         folder.push(&self.profile);
@@ -82,17 +90,17 @@ impl Place {
         if !run.is_empty() && last == run && path.exists() {
             return Ok(path);
         }
-        self.cargo(name)?;
+        self.cargo(package, name)?;
         lock.set_len(0)?;
         lock.rewind()?;
         lock.write_all(run.as_bytes())?;
         fs::canonicalize(path)
     }
 
-    fn cargo(&self, name: &str) -> io::Result<()> {
-        let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    fn cargo(&self, package: &str, name: &str) -> io::Result<()> {
+        let manifest = manifest();
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--offline", "--quiet", "--package", "testkit", "--bin", name]);
+        cargo.args(["build", "--offline", "--quiet", "--package", package, "--bin", name]);
         cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&self.target);
         cargo.arg("--profile").arg(if self.profile == "debug" { "dev" } else { &self.profile });
         if let Some(triple) = &self.triple {
@@ -104,4 +112,13 @@ impl Place {
         }
         Ok(())
     }
+}
+
+/// Of this crate, beside the one under test: what was compiled into this program may come from a cache that another folder
+/// filled.
+fn manifest() -> PathBuf {
+    let tested = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let beside = tested.and_then(|tested| Some(tested.parent()?.join("testkit").join("Cargo.toml")));
+    let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+    beside.filter(|manifest| manifest.exists()).unwrap_or_else(built)
 }

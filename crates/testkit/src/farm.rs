@@ -60,6 +60,17 @@ impl Farm {
         entry
     }
 
+    /// Adds a fake server that starts only while a file is there.
+    pub fn add_while(&self, name: &str, file: &std::path::Path) {
+        let entry = self.entry(name, &[], &json!({}));
+        let words =
+            [entry["command"].clone()].into_iter().chain(entry["args"].as_array().unwrap().iter().cloned());
+        let script = "test -e \"$0\" && exec \"$@\"".into();
+        let args: Vec<Value> =
+            ["-c".into(), script, file.to_str().unwrap().into()].into_iter().chain(words).collect();
+        self.enter(name, json!({"command": "sh", "args": args, "env": entry["env"]}));
+    }
+
     /// Adds an entry as it is.
     pub fn enter(&self, name: &str, entry: Value) {
         self.servers.borrow_mut().insert(name.to_owned(), entry);

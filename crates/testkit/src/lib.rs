@@ -13,6 +13,7 @@ mod farm;
 mod hosted;
 mod house;
 mod http;
+mod model;
 pub mod proc;
 mod seed;
 #[cfg(feature = "tls")]
@@ -20,10 +21,11 @@ pub mod tls;
 mod wait;
 
 pub use alone::alone;
-pub use built::{bin, tool};
+pub use built::{bin, bin_of, tool};
 pub use farm::{Farm, member};
 pub use hosted::Hosted;
 pub use house::House;
 pub use http::Http;
+pub use model::FakeModel;
 pub use seed::seed;
 pub use wait::{PATIENCE, Since, in_time, until, wait_until};

@@ -5,6 +5,7 @@ mod content_faults;
 mod corpora;
 mod cuts;
 mod eras;
+mod fake_model;
 mod http_eras;
 mod http_faults;
 mod http_peer;

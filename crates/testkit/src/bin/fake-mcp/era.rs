@@ -95,12 +95,14 @@ pub(crate) fn discover_as(server: &Server, request: &Request<'_>, version: &str)
 }
 
 /// As a capability, if it has any.
-fn tools(server: &Server) -> &'static str {
-    match (server.options.has_tools, server.options.tells_changes) {
+fn tools(server: &Server) -> String {
+    let tools = match (server.options.has_tools, server.options.tells_changes) {
         (false, _) => "",
         (true, false) => "\"tools\":{}",
         (true, true) => "\"tools\":{\"listChanged\":true}",
-    }
+    };
+    let all = format!("{tools}{}", crate::offered::capabilities(server));
+    all.strip_prefix(',').map(str::to_owned).unwrap_or(all)
 }
 
 /// As a member of either answer, with the comma before it.

@@ -100,19 +100,32 @@ impl House {
         self.audience.lock().unwrap_or_else(PoisonError::into_inner).retain(other);
     }
 
-    /// Says that the tools are others now: to each subscription, and untagged to who has none.
+    /// Says that the tools are others now, and whatever else it has.
     pub(crate) fn tools_changed(&self) {
-        const CHANGED: &str = "notifications/tools/list_changed";
+        let nothing = serde_json::json!({});
+        self.say("notifications/tools/list_changed", &nothing);
+        if self.options.offers.is_some() {
+            self.say("notifications/resources/list_changed", &nothing);
+            self.say("notifications/prompts/list_changed", &nothing);
+        }
+    }
+
+    /// Says something to each subscription, and untagged to who has none.
+    pub(crate) fn say(&self, method: &str, params: &serde_json::Value) {
         let mut audience = self.audience.lock().unwrap_or_else(PoisonError::into_inner);
         audience.retain(|listener| !listener.out.is_gone());
         for Listener { subscription, out } in &*audience {
             let tagged = |other: &Listener| other.subscription.is_some() && Arc::ptr_eq(&other.out, out);
-            let params = match subscription {
-                Some(id) => format!("{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}}}}"),
+            let mut params = params.clone();
+            match subscription {
+                Some(id) => {
+                    let id = serde_json::from_str(id).unwrap_or(serde_json::Value::Null);
+                    params["_meta"] = serde_json::json!({"io.modelcontextprotocol/subscriptionId": id});
+                }
                 None if audience.iter().any(tagged) => continue,
-                None => "{}".into(),
-            };
-            out.put(Kind::Note, &wire::note(CHANGED, &params));
+                None => {}
+            }
+            out.put(Kind::Note, &wire::note(method, &params.to_string()));
         }
     }
 

@@ -10,6 +10,7 @@ mod house;
 mod http;
 mod later;
 mod list;
+mod offered;
 mod options;
 mod out;
 mod server;

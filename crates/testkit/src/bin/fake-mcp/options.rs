@@ -19,6 +19,8 @@ fake-mcp: an MCP server over stdio for tests
   --name N                   its name (fake-mcp)
   --tools N                  N more tools, 400 bytes each, `extra_0001`…
   --tools FILE               the definitions of FILE and no others; a call gives its params back
+  --offers good|endless|cycle|twice|lies|hang|empty
+                             has resources, templates, prompts and completion, too; how their lists are
   --no-tools                 says that it has none
   --pick NAME                that server's definitions, where FILE holds several servers
   --page N                   tools per page
@@ -90,6 +92,7 @@ pub(crate) struct Options {
     pub(crate) name: String,
     pub(crate) tools: usize,
     pub(crate) has_tools: bool,
+    pub(crate) offers: Option<crate::offered::Offers>,
     pub(crate) corpus: Option<PathBuf>,
     pub(crate) pick: Option<String>,
     pub(crate) page: Option<usize>,
@@ -113,6 +116,7 @@ pub(crate) fn parse(mut args: impl Iterator<Item = String>) -> Result<Run, Strin
         name: "fake-mcp".into(),
         tools: 0,
         has_tools: true,
+        offers: None,
         corpus: None,
         pick: None,
         page: None,
@@ -171,6 +175,7 @@ impl Options {
                 Ok(number) => self.tools = number,
                 Err(_) => self.corpus = Some(value.into()),
             },
+            "--offers" => self.offers = Some(crate::offered::Offers::parse(&value)?),
             "--pick" => self.pick = Some(value),
             "--page" => self.page = Some(number(&value)?).filter(|page| 0 < *page),
             "--scope" => self.scope = scope(&value)?,

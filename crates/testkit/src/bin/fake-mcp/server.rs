@@ -12,8 +12,9 @@ use crate::era::{self, Verdict};
 use crate::faults::{Fault, Take};
 use crate::house::House;
 use crate::out::{Kind, Out};
+use crate::tools::Interview;
 use crate::wire::{self, Message, Request, Speech, code};
-use crate::{list, tools};
+use crate::{list, offered, tools};
 
 /// One conversation, as one request of it sees it.
 pub(crate) struct Server {
@@ -36,6 +37,8 @@ pub(crate) struct State {
     pub(crate) open: HashMap<String, Arc<Out>>,
     /// Our requests to the client, each with the call that waits for it.
     pub(crate) asked: HashMap<String, Waiting>,
+    /// The same for calls that ask more than once.
+    pub(crate) interviews: HashMap<String, Arc<Mutex<Interview>>>,
 }
 
 /// A call that waits for an answer of the client.
@@ -109,6 +112,10 @@ impl Server {
 
     /// The client no longer waits for this answer.
     pub(crate) fn cancelled(&self, id: &str) {
+        let interviews = self.state().interviews.clone();
+        for (question, _) in interviews.iter().filter(|(_, interview)| tools::is_of(interview, id)) {
+            self.state().interviews.remove(question);
+        }
         let open = self.state().open.remove(id);
         self.house.unsubscribe(id, &self.out);
         self.events.note(&["cancelled", &wire::bare_text(id)]);
@@ -148,6 +155,7 @@ impl Server {
             ("server/discover", _) => era::discover(self, request),
             ("subscriptions/listen", Speech::Modern) if self.options.tells_changes => self.listen(id),
             ("ping" | "logging/setLevel", Speech::Legacy) => self.answer(&wire::result(id, speech, |_| ())),
+            _ if offered::serve(self, request) => {}
             _ => {
                 let line = wire::error(id, code::NO_METHOD, "method not found", "");
                 self.out.refuse(era::status(speech, 404), &line);
@@ -195,9 +203,13 @@ impl Server {
     /// The request stays open: the acknowledgement is all it gets.
     fn listen(&self, id: &str) {
         self.house.subscribe(id, &self.out);
+        let more = match self.options.offers {
+            Some(_) => ",\"resourcesListChanged\":true,\"promptsListChanged\":true",
+            None => "",
+        };
         let params = format!(
             "{{\"_meta\":{{\"io.modelcontextprotocol/subscriptionId\":{id}}},\
-             \"notifications\":{{\"toolsListChanged\":true}}}}"
+             \"notifications\":{{\"toolsListChanged\":true{more}}}}}"
         );
         self.out.put(Kind::Note, &wire::note("notifications/subscriptions/acknowledged", &params));
         if let Some(how) = self.cut.due(Step::Listen) {

@@ -10,12 +10,14 @@ use crate::wire::{self, Request, code};
 
 mod ask;
 mod content;
+mod interview;
 mod plain;
 mod raw;
 mod timed;
 
 pub(crate) use ask::{answered, questions};
 pub(crate) use content::PNG;
+pub(crate) use interview::{Interview, is_of};
 pub(crate) use raw::echoed;
 
 /// One tool; its schema is written with `'` for `"`.

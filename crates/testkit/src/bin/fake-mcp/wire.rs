@@ -37,6 +37,8 @@ pub(crate) struct Params<'a> {
     pub(crate) request_id: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) input_responses: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) request_state: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize, Default)]

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::interview::{self, Script};
 use super::{Done, arguments};
 use crate::out::Kind;
 use crate::server::{Answer, Server, Waiting};
@@ -44,6 +45,9 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
         what: Option<String>,
         ms: Option<u64>,
     }
+    if let Some(script) = arguments::<Script>(request).filter(|script| script.token.is_some()) {
+        return interview::begin(server, request, script);
+    }
     let Some(Ask { what, ms }) = arguments(request) else { return Done::BadArguments };
     let (method, params) = match what.as_deref() {
         Some("sampling") => questions::SAMPLING,
@@ -81,7 +85,7 @@ pub(super) fn ask(server: &Arc<Server>, request: &Request<'_>) -> Done {
 }
 
 /// Whether the capabilities that came with a request have what a method needs.
-fn is_offered(request: &Request<'_>, method: &str) -> bool {
+pub(super) fn is_offered(request: &Request<'_>, method: &str) -> bool {
     let capability = method.split('/').next().unwrap_or_default();
     let offered =
         request.params.meta.capabilities.map(|raw| serde_json::from_str::<serde_json::Value>(raw.get()));
@@ -102,6 +106,9 @@ fn ask_later(server: &Arc<Server>, ms: u64, question: Vec<u8>) {
 
 /// The client answered a question of ours: the call that waits for it gets the answer as text.
 pub(crate) fn answered(server: &Server, id: &str, answer: Answer<'_>) {
+    if interview::answered(server, id, answer) {
+        return;
+    }
     let Some(Waiting { call, server }) = server.state().asked.remove(id) else { return };
     let (Answer::Result(raw) | Answer::Error(raw)) = answer;
     server.events.note_exactly("told", raw.get());
