@@ -19,6 +19,7 @@ mod in_process;
 mod lines;
 mod link;
 mod list;
+mod log_level;
 mod logs;
 mod memory;
 mod message;
@@ -39,12 +40,13 @@ mod waits;
 mod when;
 mod wire;
 
-pub use ask::{Answer, Question, QuestionKind, Responder};
+pub use ask::{Answer, CallerInput, Question, QuestionKind, Responder};
 pub use client::{ClientInfo, ProtocolVersion, UnknownVersion};
-pub use era::{Era, Handshake};
+pub use era::{Era, Handshake, ServerFeatures};
 pub use in_process::in_process;
-pub use link::{Link, RawCall, RawCallError, RawReply, RawRequest};
-pub use list::{RawTool, ToolList};
+pub use link::{Link, RawCall, RawCallError, RawReply, RawRequest, ReplyKind};
+pub use list::{ItemList, RawItem, RawTool, ToolList};
+pub use log_level::LogLevel;
 pub(crate) use logs::log_file;
 pub use notification::{Notification, Progress};
 pub use reason::{Reason, ReasonClass};
@@ -53,10 +55,28 @@ pub use stdio::how_to_get;
 pub use trace::{Trace, TraceDirection, TraceLine};
 pub use when::StartServers;
 
+/// The connector for clients of other APIs, such as those of models. It may change at any time.
+#[cfg(feature = "http")]
+#[doc(hidden)]
+pub mod api {
+    pub use super::http::{ApiEvents, ApiHost, retry_time};
+}
+
+/// Messages of the protocol as bytes: what the other half of a conversation, an endpoint, is made of. It may change at any
+/// time.
+#[doc(hidden)]
+pub mod raw {
+    pub use super::frame::{Frame, Framer};
+    pub use super::message::{Message, NotAMessage, decode, is_too_deep};
+    pub use super::wire::{members, quoted};
+}
+
 kitbag_core::serialize_as_word!(Era, LinkState, QuestionKind, ReasonClass, TraceDirection);
 
-pub(crate) use ask::Offers;
+pub(crate) use ask::{NOT_WAITING, Offers};
 pub(crate) use client::{Greeting, Revision};
+pub(crate) use link::{Items, Subscribed};
+pub(crate) use list::{ListKind, bad_uri};
 pub(crate) use plan::{LinkContext, Plan, link_limits, log_folder, reads_alike};
 pub(crate) use pool::{Key, Lease};
 pub(crate) use roots::{WithRoots, roots_answer};

@@ -4,6 +4,7 @@
 mod approve;
 mod arguments;
 mod call;
+mod call_id;
 mod convert;
 mod failure;
 mod guarded;
@@ -22,6 +23,7 @@ mod tests;
 
 pub use approve::{ApprovalAnswer, ApprovalRequest, Approver, AskElsewhere};
 pub use call::{CallOptions, ResultSize, ToolCall};
+pub use call_id::CallId;
 pub use convert::ContentBlock;
 pub use failure::{CallError, Repair};
 pub use hook::{Hook, HookAction, OutgoingCall};

@@ -37,6 +37,7 @@ mod call;
 mod find;
 mod names;
 mod notes;
+mod offered;
 mod options;
 mod pins;
 #[cfg(feature = "present")]
@@ -47,11 +48,16 @@ pub use apply::ApplyError;
 use call::SessionGrants;
 pub use call::absent;
 pub use find::{could_have, speaks_of};
+pub use offered::{
+    CompletionReference, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents, ResourceTemplate,
+    ResourceUpdates, ServerResult, unique_uri,
+};
 pub use options::OpenOptions;
 pub use views::UnknownAgent;
 
 use names::NamesKeeper;
 use notes::Mismatches;
+use offered::OfferedState;
 #[cfg(feature = "present")]
 use present::Presentations;
 use views::Views;
@@ -90,6 +96,7 @@ struct Inner {
     results: Results,
     records: Records,
     mismatches: Mismatches,
+    offered: OfferedState,
     pins: Arc<Pins>,
     /// Where calls are written down, if anywhere.
     audit: Option<AuditWriter>,
@@ -116,7 +123,12 @@ impl Kitbag {
     }
 
     /// Opens every server in use, like [`Self::open`], with options.
-    pub async fn open_with(setup: Setup, options: OpenOptions) -> Result<(Self, Vec<Fault>), OpenError> {
+    pub async fn open_with(mut setup: Setup, options: OpenOptions) -> Result<(Self, Vec<Fault>), OpenError> {
+        if let Some(store) = options.store.as_ref().filter(|_| setup.needs_answers())
+            && let Err(error) = setup.read_answers(&**store).await
+        {
+            setup.merged.faults.push(Fault::error(FaultKind::Store, error.to_string()));
+        }
         let wait = options.wait.unwrap_or(options.limits.as_ref().unwrap_or(&setup.limits).wait_agent);
         let kit = Self::start(setup, options);
         kit.wait(wait).await;
@@ -128,7 +140,8 @@ impl Kitbag {
         Ok((kit, faults))
     }
 
-    /// Starts every server in use and waits for none.
+    /// Starts every server in use and waits for none. Answers to inputs are those of the setup: one whose program has a
+    /// store reads them with [`Setup::read_answers`] first.
     ///
     /// # Panics
     /// Outside of a Tokio runtime, as `tokio::spawn` does.
@@ -164,6 +177,7 @@ impl Kitbag {
             results,
             records: Records::default(),
             mismatches: Mismatches::default(),
+            offered: OfferedState::default(),
             pins,
             session: audit.as_ref().map(|audit| audit.id().to_string()).unwrap_or_default(),
             audit,
@@ -267,6 +281,11 @@ impl Kitbag {
     /// The calls made lately for another user.
     pub fn recent_calls_of(&self, user: &UserId) -> Vec<CallRecord> {
         self.0.records.recent(user)
+    }
+
+    /// Where calls are written down, if anywhere.
+    pub fn audit(&self) -> Option<&AuditWriter> {
+        self.0.audit.as_ref()
     }
 
     /// Hides the secrets a server in use was given, however it writes them: for whoever shows its results to a person or

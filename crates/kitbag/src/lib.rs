@@ -160,9 +160,12 @@
 //! |---|---|---|
 //! | `mcp.open` | info | `server`, `outcome` (`ready`, or the class of the reason) |
 //! | `mcp.list` | debug | `server`, `outcome` (`ok` or `failed`), `tools` |
-//! | `mcp.call` | info | `user`, `server`, `tool`, `outcome` (`ok`, or the kind of the error) |
+//! | `mcp.call` | info | `call`, `user`, `server`, `tool`, `outcome` (`ok`, or the kind of the error) |
 //!
-//! No span has arguments or results.
+//! Each call ends with one event, target `kitbag::call`, level info: `call`, `user`, `agent`, `server`, `tool`, `outcome`,
+//! `took_ms`, `request_bytes`, `result_bytes`. `call` is its [`CallId`](offered::CallId), which is in its row of the audit log, too.
+//!
+//! No span or event has arguments or results.
 //!
 //! # Examples
 //!
@@ -209,7 +212,7 @@ pub use execute::{
     ApprovalAnswer, ApprovalRequest, Approver, CallError, CallInfo, CallOptions, CallRecord, CallResult,
     ContentBlock, Hook, HookAction, OutgoingCall, Repair, ResultSize, ToolCall,
 };
-pub use kit::{ApplyError, Kitbag, OpenError, OpenOptions, UnknownAgent};
+pub use kit::{ApplyError, Kitbag, OpenError, OpenOptions};
 pub use local::{IntoToolOutput, LocalTool, ToolContext, ToolOutput};
 pub use setup::{DiscoverOptions, Setup, SetupError};
 pub use world::ServerStatus;
@@ -233,15 +236,26 @@ pub use tokio_util::sync::CancellationToken;
 
 /// Rules that come with Kitbag: filter, rename, describe, tag and change the arguments of tools.
 pub mod rules {
+    pub use crate::kit::UnknownAgent;
     pub use kitbag_core::shape::{
         AllowAll, ArgumentChange, ArgumentChanges, Categorize, Describe, EditSchema, Filter, KeepIf, MarkAs,
         Only, Order, ProviderOptions, Rename, Tag, UseNameForm, WithExamples,
     };
 }
 
+/// What servers offer beside tools: resources, prompts, completion, and what belongs to asking for them.
+pub mod offered {
+    pub use crate::connect::LogLevel;
+    pub use crate::execute::CallId;
+    pub use crate::kit::{
+        CompletionReference, Prompt, PromptArgument, PromptMessage, Resource, ResourceContents,
+        ResourceTemplate, ResourceUpdates, ServerResult,
+    };
+}
+
 /// What a [`ServerSpec`] is made of: a program with its arguments and variables, or an address with its headers.
 pub mod spec {
-    pub use kitbag_core::model::{Auth, Endpoint, Program, ServerTarget, Template};
+    pub use kitbag_core::model::{Auth, Endpoint, FallbackServer, Program, ServerTarget, Template};
 }
 
 /// Kitbag's own files and those of other programs: where they are, and changing them without losing anything.
@@ -267,9 +281,9 @@ pub mod cli {
     pub use crate::connect::how_to_get;
     pub use crate::execute::READ_RESULT;
     pub use crate::held::{HeldName, HeldNames, NamesFiles};
-    pub use crate::kit::{absent, could_have, speaks_of};
+    pub use crate::kit::{absent, could_have, speaks_of, unique_uri};
     #[cfg(feature = "schemars")]
     pub use crate::local::demo;
-    pub use crate::setup::{HeldSettings, known_hosts};
+    pub use crate::setup::{Fallbacks, HeldSettings, known_hosts};
     pub use crate::world::log_file;
 }

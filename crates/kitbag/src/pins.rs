@@ -81,6 +81,10 @@ pub struct PinnedTool {
     pub pin: Option<Pin>,
     /// As it is listed now, if it is.
     pub now: Option<Arc<Tool>>,
+    /// What the pinned definition says to a model instead of describing the tool: hints for whoever approves it.
+    pub pinned_findings: Vec<Fault>,
+    /// The same of the definition as it is listed now.
+    pub findings: Vec<Fault>,
 }
 
 /// What a pin says about a tool as it is listed now.

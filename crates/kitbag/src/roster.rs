@@ -22,8 +22,9 @@ mod lists;
 #[cfg(test)]
 mod tests;
 
+use lists::mask_notes;
+pub(crate) use lists::without_secrets;
 pub(crate) use lists::{Lists, Remembered};
-use lists::{mask_notes, without_secrets};
 
 /// Everything at one moment.
 pub(crate) struct Now {
@@ -120,6 +121,8 @@ pub(crate) struct Roster {
     writing: Mutex<NamingState>,
     told: watch::Sender<Arc<Snapshot>>,
     statuses: watch::Sender<u64>,
+    /// Counts what servers tell of their lists of other things than tools.
+    offered: watch::Sender<u64>,
     /// Told when names may have been given that stay.
     named: Notify,
     tasks: TaskTracker,
@@ -135,6 +138,7 @@ impl Roster {
             now: ArcSwap::from_pointee(Now { world, links, snapshot, phase: Phase::Open }),
             writing: Mutex::new(NamingState { held, gathering: true }),
             statuses: watch::Sender::new(0),
+            offered: watch::Sender::new(0),
             named: Notify::new(),
             tasks,
         }
@@ -160,6 +164,11 @@ impl Roster {
         self.statuses.subscribe()
     }
 
+    /// Tells whenever what servers offer beside tools may be another.
+    pub(crate) fn watch_offered(&self) -> watch::Receiver<u64> {
+        self.offered.subscribe()
+    }
+
     /// Puts another world in place of the one before, with its links and what is known of their tools.
     pub(crate) fn switch(&self, next: Switch) {
         self.update(|now, naming| {
@@ -173,6 +182,7 @@ impl Roster {
             })
         });
         self.statuses.send_modify(|count| *count += 1);
+        self.offered.send_modify(|count| *count += 1);
         self.settle_names();
         self.named.notify_one();
     }
@@ -201,6 +211,7 @@ impl Roster {
     pub(crate) fn follow(self: &Arc<Self>, opened: Arc<Opened>, stop: CancellationToken) {
         let (roster, following) = (self.clone(), opened.following.clone());
         let (mut tools, mut status) = (opened.link().watch_tools(), opened.link().watch_status());
+        let mut lists = opened.link().watch_lists();
         // Neither keeps the link open: who lets go of it ends it.
         let (link, server, taken) = (opened.link().clone(), opened.server.clone(), opened.taken.clone());
         drop(opened);
@@ -220,6 +231,10 @@ impl Roster {
                     () = following.cancelled() => return,
                     changed = tools.changed() => if changed.is_err() { return },
                     changed = status.changed() => if changed.is_err() { return },
+                    changed = lists.changed() => match changed {
+                        Ok(()) => roster.offered.send_modify(|count| *count += 1),
+                        Err(_) => return,
+                    },
                 }
             }
         });

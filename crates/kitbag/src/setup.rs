@@ -7,8 +7,11 @@ use std::sync::Arc;
 
 use kitbag_core::catalog::ServerTools;
 use kitbag_core::config::layers::{EntryState, Layer, Layered, Merged, MergedServer, merge};
+use kitbag_core::config::settings::{ServeSettings, Settings};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
-use kitbag_core::model::{Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable};
+use kitbag_core::model::{
+    AgentRun, Mode, Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable,
+};
 use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Secret, ServerSpec, Severity, SourceLocation, UserId};
 
@@ -19,12 +22,15 @@ use crate::discover::{
 };
 use crate::registry::{SecretStore, TrustEntry, TrustStore};
 
+mod answers;
+mod fallback;
 mod files;
 mod gather;
 mod overrides;
 mod project;
 mod stamps;
 
+pub use fallback::Fallbacks;
 use files::{Files, Texts};
 use gather::Gathered;
 use project::ProjectFolders;
@@ -116,6 +122,8 @@ pub struct Setup {
     secrets: SecretStore,
     trust: TrustStore,
     held_settings: Vec<HeldSettings>,
+    /// Everybody the files know.
+    users: BTreeSet<UserId>,
     request: DiscoverOptions,
     texts: Texts,
     stamps: Stamps,
@@ -152,6 +160,7 @@ impl Setup {
         let mut files = Files::new(before.map(|before| &before.texts));
         files.stamps.note(&folders.approvals());
         files.stamps.note(&folders.answers());
+        files.stamps.note(&folders.answered());
         let loaded = TrustStore::load(&folders);
         let is_damaged = loaded.is_damaged();
         let trust = match before {
@@ -231,15 +240,56 @@ impl Setup {
         self
     }
 
+    /// Whether a user is known: `local` is, and whom a file or a folder names. Where nothing is read, everybody is.
+    pub fn knows(&self, user: &UserId) -> bool {
+        self.request.specs.is_some() || self.request.catalog.is_some() || self.users.contains(user)
+    }
+
     /// The servers that are used, in order of name.
     pub fn used(&self) -> impl Iterator<Item = &ServerSpec> {
         self.merged.used()
+    }
+
+    /// What drives an agent of `kitbag.toml`: of each key, what the last file says that has it.
+    pub fn agent_run(&self, name: &str) -> AgentRun {
+        let all = self.settings.iter().flat_map(|(_, settings)| &settings.agent_runs);
+        let own = all.filter(|(agent, _)| agent == name).map(|(_, run)| run);
+        own.fold(AgentRun::default(), |before, run| AgentRun {
+            model: run.model.clone().or(before.model),
+            instruction: run.instruction.clone().or(before.instruction),
+            max_steps: run.max_steps.or(before.max_steps),
+        })
     }
 
     /// What becomes of tools by which private data can be carried off: the strictest word of all files. Where there is one,
     /// a tool is judged beside those of all servers.
     pub fn trifecta(&self) -> TrifectaPolicy {
         self.settings.iter().map(|(_, settings)| settings.trifecta).max().unwrap_or_default()
+    }
+
+    /// How tools are served to other programs: of each key what the last file says. A token is asked for as soon as one file
+    /// wants it.
+    pub fn serve(&self) -> ServeSettings {
+        self.settings.iter().fold(ServeSettings::default(), |before, (_, Settings { serve, .. })| {
+            ServeSettings {
+                listen: serve.listen.clone().or(before.listen),
+                names: serve.names.or(before.names),
+                mode: serve.mode.or(before.mode),
+                require_token: serve.require_token || before.require_token,
+                allowed_hosts: serve.allowed_hosts.clone().or(before.allowed_hosts),
+                allowed_origins: serve.allowed_origins.clone().or(before.allowed_origins),
+            }
+        })
+    }
+
+    /// How many tokens definitions may take where the way to show them is left open, where a file says so.
+    pub fn budget(&self) -> Option<usize> {
+        self.settings.iter().rev().find_map(|(_, settings)| settings.budget)
+    }
+
+    /// How tools are shown, where a file says so.
+    pub fn mode(&self) -> Option<Mode> {
+        self.settings.iter().rev().find_map(|(_, settings)| settings.mode)
     }
 
     /// What an approval of this server is bound to.
@@ -301,8 +351,7 @@ impl Setup {
         let mut pieces = templates.iter().flat_map(|(_, template)| template.pieces());
         pieces.any(|piece| match piece {
             Piece::Input(id) => {
-                self.env.filled(&input_variable(id)).is_none()
-                    && self.secrets.get(&self.user, server, id).is_some()
+                self.env.filled(&input_variable(id)).is_none() && self.answer(server, id).is_some()
             }
             _ => false,
         })
@@ -328,19 +377,11 @@ impl Setup {
         layer: &Layer,
         work: impl FnOnce(&ReferenceValues<'_>) -> T,
     ) -> T {
-        let inputs = |id: &str| {
-            self.secrets.get(&self.user, server, id).or_else(|| chosen(server, id).map(Secret::new))
-        };
+        let inputs = |id: &str| self.answer(server, id).or_else(|| chosen(server, id).map(Secret::new));
         let file = &server.origin.place.file;
         let (workspace, dot_env) = self.project.given_to(file, layer, &self.env);
         let env_files = &self.env_files;
         work(&ReferenceValues { env: &self.env, workspace, dot_env, inputs: &inputs, file, env_files })
-    }
-
-    /// Takes over answers that were given meanwhile.
-    pub fn reload_secrets(&mut self) {
-        self.stamps.renew(&self.folders.answers());
-        self.secrets = SecretStore::load(&self.folders);
     }
 
     /// Every fault: of files first, then of servers.

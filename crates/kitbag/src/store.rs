@@ -17,6 +17,7 @@ mod inputs;
 mod memory;
 mod owner;
 mod pins;
+mod rotation;
 mod tokens;
 
 pub use approvals::{

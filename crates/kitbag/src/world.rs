@@ -19,6 +19,7 @@ use crate::Setup;
 use crate::connect::{
     self, Key, LinkContext, LinkState, LinkStatus, Plan, Reason, StartServers, link_limits, log_folder,
 };
+use crate::setup::Fallbacks;
 
 mod in_order;
 mod policy;
@@ -95,6 +96,8 @@ pub(crate) struct World {
     pub(crate) servers: BTreeMap<ServerName, Arc<Server>>,
     /// Servers that are known but not used.
     pub(crate) others: Vec<ServerStatus>,
+    /// Which server takes the calls of which other one that is not available.
+    pub(crate) fallbacks: BTreeMap<ServerName, ServerName>,
     /// Who is kept from what.
     pub(crate) policy: Policy,
     /// When tools are held until their definition is approved: the strictest of all files.
@@ -123,6 +126,7 @@ impl World {
             limits,
             servers: BTreeMap::new(),
             others: Vec::new(),
+            fallbacks: BTreeMap::new(),
             policy: Policy::default(),
             pins: PinMode::default(),
             audit_payload: false,
@@ -171,13 +175,15 @@ impl World {
         let servers: BTreeMap<ServerName, Arc<Server>> = servers.into_iter().collect();
         let (policy, bad) = Policy::of(&setup, &servers);
         let of_servers = servers.values().flat_map(|server| &server.faults);
-        let faults = setup.faults().chain(of_servers).chain(&bad).cloned().collect();
+        let Fallbacks { by_server: fallbacks, faults: loose } = setup.fallbacks();
+        let faults = setup.faults().chain(of_servers).chain(&bad).chain(&loose).cloned().collect();
         fn last<T>(setup: &Setup, of: fn(&Settings) -> Option<T>) -> Option<T> {
             setup.settings.iter().rev().find_map(|(_, settings)| of(settings))
         }
         Self {
             version: before.version + 1,
             others: others(&setup),
+            fallbacks,
             policy,
             pins: setup
                 .settings

@@ -10,6 +10,13 @@ use kitbag_core::{ServerName, UserId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+mod offers;
+mod rounds;
+
+pub(crate) use offers::Offers;
+pub use rounds::CallerInput;
+pub(crate) use rounds::{NOT_WAITING, Responses, ResultType, answer_all, check_handed_on, result_type};
+
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +39,11 @@ impl QuestionKind {
             "roots/list" => Some(Self::Roots),
             _ => None,
         }
+    }
+
+    /// By the capability that whoever answers such questions declares.
+    pub(crate) fn declared_as(capability: &str) -> Option<Self> {
+        [Self::Sampling, Self::Elicitation, Self::Roots].into_iter().find(|kind| kind.as_str() == capability)
     }
 
     /// That nobody answers such a question, and why where that is always the same.
@@ -97,6 +109,12 @@ pub trait Responder: Send + Sync + 'static {
     /// Answers one question. The call waits for it, up to its total clock.
     fn answer(&self, question: Question) -> BoxFuture<'_, Answer>;
 
+    /// The capabilities of whoever it speaks for, in the protocol's words, as far as they say more than [`Self::answers`]:
+    /// `{"elicitation":{"form":{}}}`. Servers of the 2026-07-28 protocol are told, of what it answers.
+    fn capabilities(&self) -> Option<Box<RawValue>> {
+        None
+    }
+
     /// Tells responders apart; one that only hands on to another is that other.
     #[doc(hidden)]
     fn person(&self) -> usize {
@@ -104,51 +122,12 @@ pub trait Responder: Send + Sync + 'static {
     }
 }
 
-/// What we tell a server it may ask for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) struct Offers {
-    sampling: bool,
-    elicitation: bool,
-    roots: bool,
-}
-
-impl Offers {
-    /// These and no others.
-    pub(crate) fn of(asks: &[QuestionKind]) -> Self {
-        Self {
-            sampling: asks.contains(&QuestionKind::Sampling),
-            elicitation: asks.contains(&QuestionKind::Elicitation),
-            roots: asks.contains(&QuestionKind::Roots),
-        }
-    }
-
-    fn has(self, ask: QuestionKind) -> bool {
-        match ask {
-            QuestionKind::Sampling => self.sampling,
-            QuestionKind::Elicitation => self.elicitation,
-            QuestionKind::Roots => self.roots,
-        }
-    }
-
-    /// As the protocol's capabilities.
-    pub(crate) fn json(self) -> &'static str {
-        match (self.sampling, self.elicitation, self.roots) {
-            (false, false, false) => "{}",
-            (false, false, true) => r#"{"roots":{}}"#,
-            (false, true, false) => r#"{"elicitation":{"form":{},"url":{}}}"#,
-            (false, true, true) => r#"{"elicitation":{"form":{},"url":{}},"roots":{}}"#,
-            (true, false, false) => r#"{"sampling":{}}"#,
-            (true, false, true) => r#"{"sampling":{},"roots":{}}"#,
-            (true, true, false) => r#"{"sampling":{},"elicitation":{"form":{},"url":{}}}"#,
-            (true, true, true) => r#"{"sampling":{},"elicitation":{"form":{},"url":{}},"roots":{}}"#,
-        }
-    }
-}
-
 /// Who answers for one call, and for whom it is made.
 pub(crate) struct Asked {
     responder: Arc<dyn Responder>,
     offers: Offers,
+    /// The same in the protocol's words, as newer servers are told.
+    capabilities: Box<str>,
     person: usize,
     pub(crate) server: ServerName,
     pub(crate) tool: String,
@@ -164,15 +143,22 @@ impl Asked {
         tool: &str,
         user: &UserId,
     ) -> Self {
-        let told = || (Offers::of(responder.answers()), responder.person());
-        let (offers, person) = catch_unwind(AssertUnwindSafe(told)).unwrap_or_default();
+        let told = || (Offers::of(responder.answers()), responder.person(), responder.capabilities());
+        let (offers, person, declared) = catch_unwind(AssertUnwindSafe(told)).unwrap_or_default();
+        let capabilities =
+            declared.map_or_else(|| offers.json().into(), |declared| offers.declared(&declared));
         let (responder, server, tool) = (responder.clone(), server.clone(), tool.to_owned());
-        Self { responder, offers, person, server, tool, user: user.clone() }
+        Self { responder, offers, capabilities, person, server, tool, user: user.clone() }
     }
 
-    /// What may be asked for.
-    pub(crate) fn offers(&self) -> Offers {
-        self.offers
+    /// What may be asked for, as newer servers are told.
+    pub(crate) fn capabilities(&self) -> &str {
+        &self.capabilities
+    }
+
+    /// Who answers.
+    pub(crate) fn person(&self) -> usize {
+        self.person
     }
 
     pub(crate) fn answers(&self, ask: QuestionKind) -> bool {
@@ -216,49 +202,4 @@ fn leads_to_the_web(params: &RawValue) -> bool {
         scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
     };
     serde_json::from_str::<Form>(params.get()).is_ok_and(|form| form.url.is_none_or(|url| web(&url)))
-}
-
-/// A result that is a question in return.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct InputRequired<'a> {
-    #[serde(borrow, default)]
-    pub(crate) input_requests: std::collections::BTreeMap<String, InputRequest<'a>>,
-    #[serde(borrow, default)]
-    pub(crate) request_state: Option<&'a RawValue>,
-}
-
-/// One of the questions in it.
-#[derive(Deserialize)]
-pub(crate) struct InputRequest<'a> {
-    pub(crate) method: String,
-    #[serde(borrow, default)]
-    pub(crate) params: Option<&'a RawValue>,
-}
-
-/// The parameters that answer such a result.
-pub(crate) struct Responses {
-    pub(crate) responses: String,
-    pub(crate) state: Option<String>,
-}
-
-/// Answers every question in a result; why the call cannot go on otherwise.
-pub(crate) async fn answer_all(result: &RawValue, asked: &Asked) -> Result<Responses, String> {
-    let required: InputRequired<'_> = serde_json::from_str(result.get())
-        .map_err(|_| "asks for input in a way that cannot be read".to_owned())?;
-    let mut responses = Vec::new();
-    for (key, request) in &required.input_requests {
-        let Some(ask) = QuestionKind::of(&request.method) else {
-            return Err(format!("asks for {}, which is not available here", request.method));
-        };
-        let params = request.params.unwrap_or(RawValue::NULL).to_owned();
-        let (server, user) = (asked.server.clone(), asked.user.clone());
-        let question = Question { server, user, tool: Some(asked.tool.clone()), kind: ask, params };
-        let answer = put(asked, question)
-            .await
-            .map_err(|why| format!("asks for {}, which was refused: {why}", ask.as_str()))?;
-        responses.push(format!("{}:{}", super::wire::quoted(key), answer.get()));
-    }
-    let state = required.request_state.map(|state| state.get().to_owned());
-    Ok(Responses { responses: format!("{{{}}}", responses.join(",")), state })
 }

@@ -58,6 +58,47 @@ pub struct Handshake {
     pub has_tools: bool,
     /// Whether it says that it tells of changes of its tools.
     pub list_changed: bool,
+    /// What else it says that it offers.
+    pub features: ServerFeatures,
+}
+
+/// What a server says that it offers beside tools. What it does not say it is not asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerFeatures {
+    /// Resources and templates.
+    pub resources: bool,
+    /// Whether it tells when one that was subscribed to changes.
+    pub subscribe: bool,
+    /// Whether it tells when the list of resources changes.
+    pub resources_changed: bool,
+    /// Prompts.
+    pub prompts: bool,
+    /// Whether it tells when the list of prompts changes.
+    pub prompts_changed: bool,
+    /// Completion of arguments.
+    pub completions: bool,
+    /// Log messages.
+    pub logging: bool,
+}
+
+impl ServerFeatures {
+    fn of(capabilities: &RawValue) -> Self {
+        let member = |name: &str| key(capabilities, name);
+        let says = |of: &Option<Box<RawValue>>, name: &str| {
+            of.as_ref().and_then(|of| key(of, name)).is_some_and(|said| said.get() == "true")
+        };
+        let (resources, prompts) = (member("resources"), member("prompts"));
+        Self {
+            subscribe: says(&resources, "subscribe"),
+            resources_changed: says(&resources, "listChanged"),
+            resources: resources.is_some(),
+            prompts_changed: says(&prompts, "listChanged"),
+            prompts: prompts.is_some(),
+            completions: member("completions").is_some(),
+            logging: member("logging").is_some(),
+        }
+    }
 }
 
 /// How an opening went wrong.
@@ -97,7 +138,7 @@ pub(crate) async fn discover(
     greeting: &Greeting,
     clocks: Clocks,
 ) -> Result<Handshake, OpeningError> {
-    let speech = Speech { era: Era::Modern, offers: greeting.offers };
+    let speech = Speech { era: Era::Modern, capabilities: greeting.offers.json() };
     let ask = || peer.request("server/discover", &[], speech, clocks, RequestContext::default());
     let answer = match ask().await {
         // It refuses our version and names it as one it speaks: the protocol says to choose from its list.
@@ -125,6 +166,7 @@ pub(crate) async fn discover(
         version: MODERN.to_owned(),
         has_tools: found.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
         list_changed: found.capabilities.is_some_and(tells_changes),
+        features: found.capabilities.map(ServerFeatures::of).unwrap_or_default(),
     })
 }
 
@@ -195,6 +237,7 @@ pub(crate) async fn initialize(
         version,
         has_tools: answer.capabilities.is_none_or(|capabilities| key(capabilities, "tools").is_some()),
         list_changed: answer.capabilities.is_some_and(tells_changes),
+        features: answer.capabilities.map(ServerFeatures::of).unwrap_or_default(),
     })
 }
 

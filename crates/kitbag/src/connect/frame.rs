@@ -15,7 +15,7 @@ const KEEP: usize = 4 << 20;
 
 /// What the framer found.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Frame<'a> {
+pub enum Frame<'a> {
     /// A whole line, without its end.
     Line(&'a [u8]),
     /// The first bytes of a line that is longer than the limit.
@@ -24,7 +24,7 @@ pub(crate) enum Frame<'a> {
 
 /// Cuts a stream into lines of bounded length.
 #[derive(Debug)]
-pub(crate) struct Framer {
+pub struct Framer {
     limit: usize,
     buffer: Vec<u8>,
     /// Everything before this was handed out.
@@ -45,7 +45,7 @@ enum Current {
 
 impl Framer {
     /// Lines of at most `limit` bytes.
-    pub(crate) fn new(limit: usize) -> Self {
+    pub fn new(limit: usize) -> Self {
         Self {
             limit,
             buffer: Vec::new(),
@@ -57,14 +57,14 @@ impl Framer {
     }
 
     /// The buffer to read into, with room for at least `size` bytes more.
-    pub(crate) fn room(&mut self, size: usize) -> &mut Vec<u8> {
+    pub fn room(&mut self, size: usize) -> &mut Vec<u8> {
         self.compact();
         self.buffer.reserve(size);
         &mut self.buffer
     }
 
     /// Goes on to the next line, if a whole one is there, or one that is too long already.
-    pub(crate) fn advance(&mut self) -> bool {
+    pub fn advance(&mut self) -> bool {
         while let Some(at) = memchr(b'\n', &self.buffer[self.searched..]) {
             let line = self.start..self.searched + at;
             self.start = line.end + 1;
@@ -94,7 +94,7 @@ impl Framer {
     }
 
     /// The line [`Framer::advance`] went on to.
-    pub(crate) fn frame(&self) -> Frame<'_> {
+    pub fn frame(&self) -> Frame<'_> {
         match &self.current {
             Current::Line(line) => {
                 let line = &self.buffer[line.clone()];
@@ -105,7 +105,7 @@ impl Framer {
     }
 
     /// The stream has ended; a last line without an end counts as one.
-    pub(crate) fn finish(&mut self) -> bool {
+    pub fn finish(&mut self) -> bool {
         let rest = self.start < self.buffer.len() && !self.skipping;
         if rest {
             self.buffer.push(b'\n');

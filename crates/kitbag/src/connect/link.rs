@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use super::list::ToolList;
+use super::news::LinkNews;
 use super::notification::Notification;
 use super::open::{Session, Tries};
 use super::plan::{LinkContext, Plan};
@@ -19,14 +20,22 @@ use super::reason::Reason;
 use super::status::{LinkState, LinkStatus};
 use super::stdio::latest_line;
 
+mod breaker;
 mod call;
 mod listing;
+mod lists;
 mod pace;
 mod retry;
+mod subscriptions;
 mod supervise;
 
-pub use call::{RawCall, RawCallError, RawReply, RawRequest};
+use breaker::Breaker;
+pub use call::{RawCall, RawCallError, RawReply, RawRequest, ReplyKind};
 use listing::ListProblem;
+pub(crate) use lists::Items;
+use lists::KeptLists;
+pub(crate) use subscriptions::Subscribed;
+use subscriptions::Subscriptions;
 use supervise::{Setback, supervise};
 
 struct Inner {
@@ -41,10 +50,16 @@ struct Inner {
     /// When a call last came back, in microseconds after that; 0 when none did.
     last_good: AtomicU64,
     tools: watch::Sender<Option<Arc<ToolList>>>,
+    /// What it lists beside tools, as far as anybody asked for it.
+    lists: KeptLists,
+    subscriptions: Subscriptions,
+    /// What its server tells by itself, beside changes of its tools.
+    news: Arc<LinkNews>,
     /// What was last wrong with the list of tools: told once, not at every refresh.
     problem: Mutex<Option<ListProblem>>,
     wanted: watch::Sender<bool>,
     gate: Semaphore,
+    breaker: Breaker,
     /// Told when one that gave up shall try again.
     revived: Notify,
     /// How often somebody asked for that: an outcome older than the last wish is nobody's answer.
@@ -73,9 +88,13 @@ impl Link {
             born: (Instant::now(), SystemTime::now()),
             last_good: AtomicU64::new(0),
             tools: watch::Sender::new(None),
+            lists: KeptLists::default(),
+            subscriptions: Subscriptions::default(),
+            news: Arc::default(),
             problem: Mutex::default(),
             wanted: watch::Sender::new(false),
             gate: Semaphore::new(concurrency),
+            breaker: Breaker::default(),
             revived: Notify::new(),
             wishes: AtomicU64::new(0),
             tries: Tries::default(),
@@ -96,6 +115,8 @@ impl Link {
         let mut status = self.0.status.borrow().clone();
         let good = Duration::from_micros(self.0.last_good.load(Ordering::Relaxed));
         status.last_good = (!good.is_zero()).then(|| self.0.born.1 + good);
+        let open = self.0.breaker.open(Instant::now());
+        status.calls_refused_until = open.and_then(|left| SystemTime::now().checked_add(left));
         status.noise = self
             .0
             .session
@@ -206,6 +227,7 @@ impl Link {
     /// Lets one that gave up, or waits before it tries again, do so now. From here on it counts as starting: whoever
     /// looks next waits for the new try, and is not told what came of an older one.
     pub(crate) fn revive(&self) {
+        self.0.breaker.close();
         let is_away = self.0.status.send_if_modified(|status| {
             let is_away = matches!(status.state, LinkState::Failed | LinkState::Reconnecting);
             if is_away {

@@ -1,4 +1,4 @@
-//! All pages of a server's tool list, and no more than that.
+//! All pages of one list of a server, and no more than that; and what is taken of a list of tools.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -10,7 +10,12 @@ use serde_json::value::RawValue;
 
 use super::era::Era;
 use super::peer::{Clocks, Peer, RequestContext, RequestError};
-use super::wire::Param;
+use super::wire::{Param, members};
+
+mod items;
+
+pub use items::{ItemList, RawItem};
+pub(crate) use items::{ListKind, bad_uri, items};
 
 /// One tool as its server defines it.
 #[derive(Clone, Debug)]
@@ -50,19 +55,6 @@ impl ToolList {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Page<'a> {
-    #[serde(borrow, default)]
-    tools: Vec<&'a RawValue>,
-    #[serde(borrow, default)]
-    next_cursor: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    ttl_ms: Option<&'a RawValue>,
-    #[serde(borrow, default)]
-    cache_scope: Option<&'a RawValue>,
-}
-
 /// The longest a list is believed to hold.
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
@@ -74,11 +66,60 @@ struct Named {
     name: String,
 }
 
-/// Pages through a list. The clocks bound the whole of it, not each page.
+/// Pages through the list of tools. The clocks bound the whole of it, not each page.
 pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<ToolList, RequestError> {
+    let mut taken = TakenTools::default();
+    let kind = Pages { method: "tools/list", member: "tools", row: "tools", most: limits.tools };
+    let end = pages(peer, era, limits, kind, &mut taken).await?;
+    let ListEnd { truncated, broke_off, wait, ttl, private } = end;
+    Ok(ToolList { truncated, broke_off, wait, ttl, private, ..taken.list })
+}
+
+/// Which list is read, and how much of it.
+#[derive(Clone, Copy)]
+struct Pages {
+    method: &'static str,
+    /// Under which key of a page its items stand.
+    member: &'static str,
+    /// What bounds it, as a row of the limits.
+    row: &'static str,
+    most: usize,
+}
+
+/// Where the items of a list go.
+trait TakesItems {
+    /// How many were taken.
+    fn count(&self) -> usize;
+    /// One item by itself: what is wrong with it costs no other.
+    fn take(&mut self, raw: &RawValue);
+}
+
+/// How a list ended.
+#[derive(Default)]
+struct ListEnd {
+    truncated: Option<ListCut>,
+    broke_off: bool,
+    wait: Duration,
+    ttl: Option<Duration>,
+    private: bool,
+}
+
+impl ListEnd {
+    fn cut(self, cut: ListCut) -> Self {
+        Self { truncated: Some(cut), ..self }
+    }
+}
+
+/// Reads all pages of a list.
+async fn pages(
+    peer: &Peer,
+    era: Era,
+    limits: &Limits,
+    kind: Pages,
+    taken: &mut impl TakesItems,
+) -> Result<ListEnd, RequestError> {
     let deadline = tokio::time::Instant::now() + limits.wait_list;
-    let mut list = ToolList::default();
-    let mut names = HashMap::new();
+    let mut end = ListEnd::default();
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
     let mut bytes = 0;
@@ -86,7 +127,7 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         let left = deadline.saturating_duration_since(tokio::time::Instant::now());
         let clocks = Clocks::of(left);
         let params: Vec<_> = cursor.iter().map(|cursor| ("cursor", Param::Text(cursor))).collect();
-        let ask = || peer.request("tools/list", &params, era, clocks, RequestContext::default());
+        let ask = || peer.request(kind.method, &params, era, clocks, RequestContext::default());
         let answer = match ask().await {
             // A connection may end under any request, and asking for a list again does no harm.
             Err(RequestError::Broken(_)) => ask().await,
@@ -95,41 +136,61 @@ pub(crate) async fn tools(peer: &Peer, era: Era, limits: &Limits) -> Result<Tool
         let raw = match answer.map_err(|error| whole(error, limits)) {
             Ok(raw) => raw,
             // What came before the trouble is worth keeping.
-            Err(error) if !list.tools.is_empty() => {
-                list.truncated = Some(ListCut::because(format!("the list broke off: {error}")));
-                list.broke_off = true;
-                list.wait = error.wait();
-                return Ok(list);
+            Err(error) if 0 < taken.count() => {
+                let cut = ListCut::because(format!("the list broke off: {error}"));
+                return Ok(ListEnd { broke_off: true, wait: error.wait(), ..end.cut(cut) });
             }
             Err(error) => return Err(error),
         };
         bytes += raw.get().len();
-        if limits.list < bytes && !list.tools.is_empty() {
-            list.truncated = Some(ListCut::by("list", format!("more than {} bytes", limits.list)));
-            return Ok(list);
+        if limits.list < bytes && 0 < taken.count() {
+            return Ok(end.cut(ListCut::by("list", format!("more than {} bytes", limits.list))));
         }
-        let page: Page<'_> = serde_json::from_str(raw.get())
-            .map_err(|_| RequestError::BadAnswer("the result of tools/list has no list of tools".into()))?;
-        list.ttl = ttl(page.ttl_ms).or(list.ttl);
-        list.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
-        for tool in &page.tools {
-            if limits.tools <= list.tools.len() {
-                list.truncated = Some(ListCut::by("tools", format!("more than {} tools", limits.tools)));
-                return Ok(list);
+        let page = Page::read(&raw, kind)?;
+        end.ttl = ttl(page.ttl_ms).or(end.ttl);
+        end.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
+        for item in &page.items {
+            if kind.most <= taken.count() {
+                return Ok(end.cut(ListCut::by(kind.row, format!("more than {} {}", kind.most, kind.row))));
             }
-            take(&mut list, &mut names, tool);
+            taken.take(item);
         }
         match next(page.next_cursor, era, &mut seen, limits) {
-            Next::End => return Ok(list),
-            Next::Stop(why) => {
-                list.truncated = Some(why);
-                return Ok(list);
-            }
+            Next::End => return Ok(end),
+            Next::Stop(why) => return Ok(end.cut(why)),
             Next::Page(next) => cursor = Some(next),
         }
     }
-    list.truncated = Some(ListCut::by("pages", format!("more than {} pages", limits.pages)));
-    Ok(list)
+    Ok(end.cut(ListCut::by("pages", format!("more than {} pages", limits.pages))))
+}
+
+/// One page of a list.
+#[derive(Default)]
+struct Page<'a> {
+    items: Vec<&'a RawValue>,
+    next_cursor: Option<&'a RawValue>,
+    ttl_ms: Option<&'a RawValue>,
+    cache_scope: Option<&'a RawValue>,
+}
+
+impl<'a> Page<'a> {
+    fn read(raw: &'a RawValue, kind: Pages) -> Result<Self, RequestError> {
+        let bad =
+            || RequestError::BadAnswer(format!("the result of {} has no list of {}", kind.method, kind.row));
+        let mut page = Self::default();
+        for (key, value) in members(raw).ok_or_else(bad)? {
+            match key.as_str() {
+                "nextCursor" => page.next_cursor = Some(value),
+                "ttlMs" => page.ttl_ms = Some(value),
+                "cacheScope" => page.cache_scope = Some(value),
+                key if key == kind.member => {
+                    page.items = serde_json::from_str(value.get()).map_err(|_| bad())?;
+                }
+                _ => {}
+            }
+        }
+        Ok(page)
+    }
 }
 
 /// The clock that ran out is that of the whole list, not what was left of it for this page.
@@ -145,19 +206,34 @@ fn ttl(raw: Option<&RawValue>) -> Option<Duration> {
     (0.0 <= ms).then(|| Duration::from_secs_f64((ms / 1000.0).min(DAY.as_secs_f64())))
 }
 
-/// One definition by itself: what is wrong with it costs no other.
-fn take(list: &mut ToolList, names: &mut HashMap<ToolName, usize>, raw: &RawValue) {
-    match named(raw) {
-        Ok(name) => match names.get(&name) {
-            None => {
-                names.insert(name.clone(), list.tools.len());
-                list.tools.push(RawTool { name, raw: raw.to_owned() });
-            }
-            // The same once more, as on pages that go in circles, takes nothing away.
-            Some(known) if list.tools.get(*known).is_some_and(|tool| tool.raw.get() == raw.get()) => {}
-            Some(_) => list.reject(Rejected::new(name.as_str(), "another of this name is listed before it")),
-        },
-        Err(rejected) => list.reject(rejected),
+/// The tools taken so far, and where each name stands.
+#[derive(Default)]
+struct TakenTools {
+    list: ToolList,
+    names: HashMap<ToolName, usize>,
+}
+
+impl TakesItems for TakenTools {
+    fn count(&self) -> usize {
+        self.list.tools.len()
+    }
+
+    fn take(&mut self, raw: &RawValue) {
+        let Self { list, names } = self;
+        match named(raw) {
+            Ok(name) => match names.get(&name) {
+                None => {
+                    names.insert(name.clone(), list.tools.len());
+                    list.tools.push(RawTool { name, raw: raw.to_owned() });
+                }
+                // The same once more, as on pages that go in circles, takes nothing away.
+                Some(known) if list.tools.get(*known).is_some_and(|tool| tool.raw.get() == raw.get()) => {}
+                Some(_) => {
+                    list.reject(Rejected::new(name.as_str(), "another of this name is listed before it"));
+                }
+            },
+            Err(rejected) => list.reject(rejected),
+        }
     }
 }
 

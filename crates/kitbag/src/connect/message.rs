@@ -11,7 +11,7 @@ mod tests;
 
 /// A message from the other side.
 #[derive(Debug)]
-pub(crate) enum Message<'a> {
+pub enum Message<'a> {
     /// The answer to a request of ours.
     Answer {
         /// Which one.
@@ -39,7 +39,7 @@ pub(crate) enum Message<'a> {
 
 /// Why a line is not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum NotAMessage {
+pub enum NotAMessage {
     /// Not JSON at all: output that went astray.
     #[error("not JSON")]
     Noise,
@@ -69,7 +69,7 @@ struct Envelope<'a> {
 }
 
 /// Takes a line apart. How deep the values in it are is looked at where they are read: here they are passed over.
-pub(crate) fn decode(line: &[u8]) -> Result<Message<'_>, NotAMessage> {
+pub fn decode(line: &[u8]) -> Result<Message<'_>, NotAMessage> {
     if let Some(answer) = usual_answer(line) {
         return Ok(answer);
     }
@@ -127,7 +127,7 @@ fn why(line: &[u8]) -> NotAMessage {
 
 /// Whether a value is nested beyond a limit. Every level is opened and closed, so a short line cannot be deep, nor one with few brackets, and counting
 /// them is cheap; only others are looked at closely.
-pub(crate) fn is_too_deep(line: &[u8], most: usize) -> bool {
+pub fn is_too_deep(line: &[u8], most: usize) -> bool {
     if line.len() / 2 <= most || memchr2_iter(b'{', b'[', line).count() <= most {
         return false;
     }

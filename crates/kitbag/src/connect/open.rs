@@ -19,7 +19,7 @@ use super::in_process;
 use super::lines::no_longer_reads;
 use super::logs::Tail;
 use super::message::NotAMessage;
-use super::news::News;
+use super::news::{LinkNews, News};
 use super::peer::{Bounds, Clocks, Inbound, LAST_WORDS, Peer, RequestError};
 use super::plan::{LinkContext, Plan};
 use super::reason::{Reason, ReasonClass};
@@ -93,6 +93,7 @@ pub(crate) struct Opener<'a> {
     pub(crate) tasks: &'a TaskTracker,
     pub(crate) stop: &'a CancellationToken,
     pub(crate) tries: &'a Tries,
+    pub(crate) news: &'a Arc<LinkNews>,
 }
 
 /// What one try to open leaves for the next.
@@ -301,7 +302,7 @@ impl Opener<'_> {
         redactor: Redactor,
         stop: CancellationToken,
     ) -> Started {
-        let news = Arc::<News>::default();
+        let news = Arc::new(News::of(self.news));
         let noise = Arc::new(Noise::default());
         let messages = Arc::new(ServerMessages {
             news: news.clone(),
@@ -314,6 +315,7 @@ impl Opener<'_> {
             queue: self.plan.limits.queue,
             questions: self.plan.limits.questions,
             unanswered: self.plan.limits.unanswered,
+            late: self.plan.limits.late_questions,
         };
         let client = self.context.greeting.client.clone();
         let peer = match &self.context.trace {

@@ -88,6 +88,14 @@ impl Caller {
             Self::Person(asked) => Some(&asked.user),
         }
     }
+
+    /// Which person answers for it, if anybody does.
+    fn person(&self) -> Option<usize> {
+        match self {
+            Self::Kitbag | Self::Silent(_) => None,
+            Self::Person(asked) => Some(asked.person()),
+        }
+    }
 }
 
 /// How long one request may take.
@@ -136,6 +144,8 @@ pub(crate) struct Bounds {
     pub(crate) queue: usize,
     pub(crate) questions: usize,
     pub(crate) unanswered: usize,
+    /// How long a call that was given up stands between a question and other clients of the same user.
+    pub(crate) late: Duration,
 }
 
 /// A conversation. Clones share it; it ends with its channel.
@@ -181,11 +191,11 @@ impl Peer {
     }
 
     /// Sends a request and waits for its result. Dropping the future cancels the request, also for the server.
-    pub(crate) async fn request(
+    pub(crate) async fn request<'a>(
         &self,
         method: impl Into<MethodName>,
         params: Params<'_>,
-        speech: impl Into<Speech>,
+        speech: impl Into<Speech<'a>>,
         clocks: Clocks,
         context: RequestContext,
     ) -> Result<Box<RawValue>, RequestError> {
@@ -243,7 +253,12 @@ impl Peer {
     }
 
     /// Sends a request whose answer nobody waits for.
-    pub(crate) fn ask(&self, method: impl Into<MethodName>, params: Params<'_>, speech: impl Into<Speech>) {
+    pub(crate) fn ask<'a>(
+        &self,
+        method: impl Into<MethodName>,
+        params: Params<'_>,
+        speech: impl Into<Speech<'a>>,
+    ) {
         let id = self.0.next.fetch_add(1, Ordering::Relaxed);
         self.post(wire::request(Vec::new(), id, method.into(), params, speech.into(), &self.0.client));
     }

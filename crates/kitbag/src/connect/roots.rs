@@ -77,6 +77,13 @@ impl Responder for WithRoots {
         }
     }
 
+    fn capabilities(&self) -> Option<Box<RawValue>> {
+        let inner = self.inner.as_ref().and_then(|inner| inner.capabilities())?;
+        let mut all: serde_json::Map<String, serde_json::Value> = serde_json::from_str(inner.get()).ok()?;
+        all.insert("roots".to_owned(), json!({}));
+        serde_json::value::to_raw_value(&all).ok()
+    }
+
     fn person(&self) -> usize {
         self.inner.as_ref().map_or_else(|| self.roots.as_ptr().addr(), |inner| inner.person())
     }

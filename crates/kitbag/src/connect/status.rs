@@ -80,6 +80,8 @@ pub struct LinkStatus {
     pub stderr: Option<String>,
     /// When it is tried again, while it is away and will be.
     pub next_try: Option<SystemTime>,
+    /// Until when calls to it fail at once, because too many in a row were not answered; the past while one is let through.
+    pub calls_refused_until: Option<SystemTime>,
     /// How often it was started again.
     pub restarts: u32,
     /// How many starts in a row came to nothing, or did not last.
@@ -143,6 +145,7 @@ impl LinkStatus {
             downloading: false,
             stderr: None,
             next_try: None,
+            calls_refused_until: None,
             restarts: 0,
             failures: 0,
             last_good: None,

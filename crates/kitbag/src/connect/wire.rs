@@ -9,7 +9,6 @@ use kitbag_core::Secret;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::ask::Offers;
 use super::era::Era;
 
 #[cfg(test)]
@@ -22,6 +21,9 @@ const OWN_META: [&str; 4] = [
     "io.modelcontextprotocol/clientCapabilities",
     "io.modelcontextprotocol/clientInfo",
 ];
+
+/// How much a newer server may log about a request, as its caller says.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// A method of the protocol; nearly all are known when we are built.
 pub(crate) type MethodName = Cow<'static, str>;
@@ -82,14 +84,15 @@ impl<'a> Param<'a> {
 
 /// How a request is put: with which version, and with what the server may ask in return.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Speech {
+pub(crate) struct Speech<'a> {
     pub(crate) era: Era,
-    pub(crate) offers: Offers,
+    /// Capabilities, as JSON.
+    pub(crate) capabilities: &'a str,
 }
 
-impl From<Era> for Speech {
+impl From<Era> for Speech<'_> {
     fn from(era: Era) -> Self {
-        Self { era, offers: Offers::default() }
+        Self { era, capabilities: "{}" }
     }
 }
 
@@ -100,7 +103,7 @@ pub(crate) fn request(
     id: u64,
     method: MethodName,
     params: Params<'_>,
-    speech: Speech,
+    speech: Speech<'_>,
     client: &str,
 ) -> Line {
     let size: usize = params.iter().map(|(key, value)| key.len() + value.as_given().len() + 6).sum();
@@ -141,12 +144,12 @@ pub(crate) fn request(
         push(&mut line, r#","io.modelcontextprotocol/protocolVersion":""#);
         push(&mut line, super::era::MODERN);
         push(&mut line, r#"","io.modelcontextprotocol/clientCapabilities":"#);
-        push(&mut line, speech.offers.json());
+        push_flat(&mut line, speech.capabilities);
         push(&mut line, r#","io.modelcontextprotocol/clientInfo":"#);
         push(&mut line, client);
     }
     if let Some((_, meta)) = params.iter().find(|(key, _)| *key == "_meta") {
-        push_meta(&mut line, meta.as_given());
+        push_meta(&mut line, meta.as_given(), speech.era);
     }
     push(&mut line, "}}}\n");
     Line { bytes: line, kind: LineKind::Request { method, era: speech.era, name, arguments }, headers: None }
@@ -154,12 +157,14 @@ pub(crate) fn request(
 
 /// What the caller adds stands beside our own keys, not instead of them: a server that reads the last of two equal
 /// keys would take a note for another call, or the request for one of another version.
-fn push_meta(line: &mut Vec<u8>, meta: &str) {
+fn push_meta(line: &mut Vec<u8>, meta: &str, era: Era) {
     if meta.is_empty() {
         return;
     }
     let Ok(Members(members)) = serde_json::from_str(meta) else { return };
-    for (key, value) in members.iter().filter(|(key, _)| !OWN_META.contains(&&**key)) {
+    // Older servers are told of a level by a request of its own.
+    let is_theirs = |key: &str| !OWN_META.contains(&key) && (era == Era::Modern || key != LOG_LEVEL);
+    for (key, value) in members.iter().filter(|(key, _)| is_theirs(key)) {
         line.push(b',');
         push_text(line, key);
         line.push(b':');
@@ -168,7 +173,7 @@ fn push_meta(line: &mut Vec<u8>, meta: &str) {
 }
 
 /// The members of a JSON object in their order, each value as given; none where it is no object.
-pub(crate) fn members(object: &RawValue) -> Option<Vec<(String, &RawValue)>> {
+pub fn members(object: &RawValue) -> Option<Vec<(String, &RawValue)>> {
     serde_json::from_str(object.get()).ok().map(|Members(members)| members)
 }
 
@@ -243,7 +248,7 @@ pub(crate) fn answer(id: &RawValue, outcome: Result<&str, (i32, &str)>) -> Line 
 }
 
 /// A text as a JSON string.
-pub(crate) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_default()
 }
 

@@ -57,9 +57,14 @@ impl Folders {
         self.state.join("trust.json")
     }
 
-    /// The answers given so far.
+    /// The answers given so far, where no store keeps them.
     pub fn answers(&self) -> PathBuf {
         self.state.join("secrets.json")
+    }
+
+    /// Written whenever a store is given an answer, for programs that follow files.
+    pub fn answered(&self) -> PathBuf {
+        self.state.join("answered")
     }
 
     /// Servers, one a file, with a folder for each user.

@@ -10,8 +10,9 @@ use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use super::call_id::CallId;
 use super::guarded_now;
-use crate::connect::{Notification, Responder};
+use crate::connect::{CallerInput, LogLevel, Notification, Responder};
 
 /// One call of one tool.
 ///
@@ -54,6 +55,8 @@ impl ToolCall {
 /// How one call is made. Everything is optional.
 #[derive(Clone, Default)]
 pub struct CallOptions {
+    /// What the call is called in logs; the next free name otherwise.
+    pub id: Option<CallId>,
     /// How long the call may take, within the limits; otherwise as long as the server's configuration says.
     pub timeout: Option<Duration>,
     /// What goes into the request's `_meta`.
@@ -67,10 +70,17 @@ pub struct CallOptions {
     /// protocol are told with the call what that is; older ones are told when they connect, by
     /// [`crate::OpenOptions::answers`], and ask for nothing else.
     pub responder: Option<Arc<dyn Responder>>,
+    /// Set by callers that speak for a client of the 2026-07-28 protocol: a result that asks for input is handed on in
+    /// [`CallResult::raw`](crate::CallResult::raw), and what the client answers comes with its next call. The responder is
+    /// then asked by servers of the older protocol only.
+    pub input: Option<CallerInput>,
     /// Cancels the call, also at the server. Dropping the call's future does the same.
     pub cancel: Option<CancellationToken>,
     /// How much of the result is handed over at once.
     pub size: ResultSize,
+    /// The least severe log messages the server shall send while this runs, to [`Self::notifications`]. An older server
+    /// is told once, and sends as much to whoever calls it next.
+    pub log_level: Option<LogLevel>,
     /// Is told before each step that may take time: connecting, listing, executing.
     pub on_activity: Option<Arc<dyn Fn(Activity) + Send + Sync>>,
 }
@@ -88,11 +98,13 @@ impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Values of `_meta` may be private.
         f.debug_struct("CallOptions")
+            .field("id", &self.id)
             .field("timeout", &self.timeout)
             .field("meta", &self.meta.keys().collect::<Vec<_>>())
             .field("headers", &self.headers)
             .field("notifications", &self.notifications.is_some())
             .field("responder", &self.responder.is_some())
+            .field("input", &self.input.is_some())
             .field("cancel", &self.cancel.is_some())
             .field("size", &self.size)
             .finish_non_exhaustive()
@@ -109,6 +121,9 @@ pub enum ResultSize {
     Texts,
     /// All of it.
     Whole,
+    /// All of it, in [`CallResult::raw`](crate::CallResult::raw), and nothing taken apart. Where a hook looks at results,
+    /// or the server's are masked, it is as [`ResultSize::Whole`].
+    AsReceived,
 }
 
 /// A call while it is made, borrowed from whoever made it.

@@ -52,7 +52,7 @@ impl ContentBlock {
         Self(Form::Text(text.into(), OnceLock::new()))
     }
 
-    fn other(value: Value) -> Self {
+    pub(crate) fn other(value: Value) -> Self {
         Self(Form::Other(value))
     }
 

@@ -23,6 +23,9 @@ pub struct CallError {
     pub message: String,
     /// The server's own code, when it answered with an error.
     pub code: Option<i64>,
+    /// What its server said beside (`data`), without secrets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<Box<Value>>,
     /// Why its server could not be used, where that is why.
     #[source]
     #[serde(skip)]
@@ -52,6 +55,7 @@ impl CallError {
             tool: None,
             message: message.into(),
             code: None,
+            data: None,
             reason: None,
             repair: None,
         }
@@ -119,7 +123,7 @@ impl fmt::Display for CallError {
 
 impl From<RawCallError> for CallError {
     fn from(error: RawCallError) -> Self {
-        let RawCallError { kind, server, tool, message, code, reason } = error;
-        Self { kind, server: Some(server), tool: Some(tool), message, code, reason, repair: None }
+        let RawCallError { kind, server, tool, message, code, data, reason } = error;
+        Self { kind, server: Some(server), tool: Some(tool), message, code, data, reason, repair: None }
     }
 }

@@ -10,6 +10,7 @@ use super::{CallError, CallResult, ContentBlock};
 
 /// The outcome of an [`Intent`], see [`crate::Kitbag::run`].
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly every outcome is that of a call")]
 pub enum IntentOutcome {
     /// A call came back, or did not.
     Called(Result<CallResult, CallError>),

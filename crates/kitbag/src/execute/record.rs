@@ -8,6 +8,8 @@ use kitbag_core::text::{MASK, Redactor, looks_secret, names_secret, redact_log, 
 use kitbag_core::{ErrorKind, ServerName, UserId};
 use serde_json::{Map, Value};
 
+use super::call_id::CallId;
+
 /// The most of the arguments that is kept.
 const ARGUMENTS: usize = 200;
 /// The most calls that are kept.
@@ -16,6 +18,8 @@ const CALLS: usize = 256;
 /// The record of one call, see [`crate::Kitbag::recent_calls`].
 #[derive(Clone, Debug)]
 pub struct CallRecord {
+    /// What it is called in logs.
+    pub id: CallId,
     /// When it ended.
     pub at: SystemTime,
     /// For whom.

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use futures_util::future::BoxFuture;
 use kitbag_core::Limits;
+use serde_json::value::RawValue;
 use tokio::sync::Notify;
 
 use crate::code::{Threads, Trouble};
@@ -16,6 +17,7 @@ pub(crate) const ANSWERER: &str = "the responder";
 pub(crate) struct Watched {
     inner: Arc<dyn Responder>,
     answers: Vec<QuestionKind>,
+    capabilities: Option<Box<RawValue>>,
     person: usize,
     threads: Threads,
     limits: Arc<Limits>,
@@ -31,10 +33,10 @@ impl Watched {
     ) -> Result<Arc<Self>, Trouble> {
         let (inner, threads, limits) = (inner.clone(), threads.clone(), limits.clone());
         let asked = inner.clone();
-        let (answers, person) =
-            threads.run(&limits, async move { (asked.answers().to_vec(), asked.person()) }).await?;
+        let told = async move { (asked.answers().to_vec(), asked.capabilities(), asked.person()) };
+        let (answers, capabilities, person) = threads.run(&limits, told).await?;
         let (trouble, told) = (OnceLock::new(), Notify::new());
-        Ok(Arc::new(Self { inner, answers, person, threads, limits, trouble, told }))
+        Ok(Arc::new(Self { inner, answers, capabilities, person, threads, limits, trouble, told }))
     }
 
     /// Waits for something, unless the responder is in trouble before, or was when it came.
@@ -69,6 +71,10 @@ impl Responder for Watched {
                 Err(why)
             })
         })
+    }
+
+    fn capabilities(&self) -> Option<Box<RawValue>> {
+        self.capabilities.clone()
     }
 
     fn person(&self) -> usize {

@@ -6,6 +6,7 @@ use kitbag_core::schema::Coercion;
 use kitbag_core::text::Redactor;
 use kitbag_core::{ErrorKind, ServerName, Transport};
 use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::ContentBlock;
@@ -23,6 +24,11 @@ pub struct CallResult {
     /// The server's own `_meta`, as received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
+    /// The result as its server wrote it, where [`ResultSize::AsReceived`](crate::ResultSize::AsReceived) asked for it, or
+    /// where it asks for input of a caller that brings it ([`CallOptions::input`](crate::CallOptions::input)); content,
+    /// structured content and `_meta` are then left in it.
+    #[serde(skip)]
+    pub raw: Option<Box<RawValue>>,
     /// How the call went.
     pub info: CallInfo,
 }
@@ -76,7 +82,7 @@ impl CallResult {
     /// A successful result of one text.
     pub fn text(text: impl Into<String>, info: CallInfo) -> Self {
         let content = vec![ContentBlock::text(text)];
-        Self { content, structured: None, is_error: false, meta: None, info }
+        Self { content, structured: None, is_error: false, meta: None, raw: None, info }
     }
 
     /// What a model is given: the content, or the structured content when there is no other.

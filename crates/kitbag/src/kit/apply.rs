@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use kitbag_core::catalog::ServerTools;
-use kitbag_core::{Fault, ServerName, UserId};
+use kitbag_core::{Fault, FaultKind, ServerName, UserId};
 
 use super::{Inner, Kitbag};
 use crate::connect::{Lease, Link, reads_alike};
@@ -107,7 +107,19 @@ impl Inner {
             Ok(fresh) => fresh?,
             Err(panicked) => std::panic::resume_unwind(panicked.into_panic()),
         };
-        self.put_in_place(fresh).await
+        self.put_in_place(self.with_answers(fresh).await).await
+    }
+
+    /// The same with the answers of the store, if there is one. Those that cannot be read now are as they were.
+    async fn with_answers(&self, mut fresh: Setup) -> Setup {
+        let Some(store) = self.options.store.as_ref().filter(|_| fresh.needs_answers()) else { return fresh };
+        match fresh.read_answers(&**store).await {
+            Ok(()) => fresh,
+            Err(error) => {
+                fresh.merged.faults.push(Fault::error(FaultKind::Store, error.to_string()));
+                fresh.with_answers_of(&self.now().world.setup)
+            }
+        }
     }
 
     async fn put_in_place(&self, setup: Setup) -> Result<(), ApplyError> {

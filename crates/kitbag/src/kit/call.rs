@@ -13,14 +13,16 @@ use crate::execute::{ANSWERER, CallError, CallOptions, CallParts, CallResult, To
 
 mod approval;
 mod entry;
+mod instead;
 mod meaning;
-mod span;
+pub(super) mod span;
 mod way;
 
 pub(super) use approval::SessionGrants;
-use entry::Entry;
+pub(super) use entry::Entry;
+pub(super) use meaning::Judged;
 pub use meaning::absent;
-use way::Way;
+pub(super) use way::{Way, link_in};
 
 impl Kitbag {
     /// Calls a tool of a view. What the files and permits say now holds, also for a view that is older.
@@ -31,7 +33,7 @@ impl Kitbag {
     pub(super) async fn call_parts(&self, view: &View, call: CallParts<'_>) -> Result<CallResult, CallError> {
         let mut entry = Entry::new(self, view.user(), call);
         let way = Way { kit: &self.0, view, call };
-        let span = span::begin(view.user());
+        let span = span::begin(entry.id, view.user());
         let done = match &call.options.cancel {
             None => way.go(&mut entry).instrument(span.clone()).await,
             Some(cancel) => tokio::select! {
@@ -109,7 +111,7 @@ impl Kitbag {
     ) -> Result<RawReply, RawCallError> {
         let failed = |kind, message| {
             let (server, tool) = (server.clone(), subject.to_owned());
-            RawCallError { kind, server, tool, message, code: None, reason: None }
+            RawCallError { kind, server, tool, message, code: None, data: None, reason: None }
         };
         let Some(link) = self.link(server) else {
             return Err(failed(ErrorKind::NotFound, "is not in use".to_owned()));

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use kitbag_core::catalog::Tool;
-use kitbag_core::{ServerName, ToolName, UserId};
+use kitbag_core::catalog::{Tool, all_findings};
+use kitbag_core::{Fault, Limits, ServerName, ToolName, UserId};
 
 use super::Kitbag;
 use crate::pins::{PinStatus, PinnedTool, key};
@@ -43,6 +43,7 @@ impl Kitbag {
             pins.into_iter().map(|((server, tool), pin)| PinnedTool::new(server, tool, Some(pin), None)),
         );
         all.sort_by(|a, b| (&a.server, &a.tool).cmp(&(&b.server, &b.tool)));
+        find(&mut all, &now.world.limits);
         Ok(all)
     }
 
@@ -100,6 +101,29 @@ impl PinnedTool {
             (Some(Pin { state: PinState::Seen, .. }), _) => PinStatus::Seen,
             (Some(_), _) => PinStatus::Approved,
         };
-        Self { server, tool, status, pin, now }
+        Self { server, tool, status, pin, now, pinned_findings: Vec::new(), findings: Vec::new() }
+    }
+
+    /// The tool as its pin has it; nothing where that cannot be read.
+    fn pinned(&self, limits: &Limits) -> Option<Arc<Tool>> {
+        if matches!(self.status, PinStatus::Seen | PinStatus::Approved) {
+            return self.now.clone();
+        }
+        let definition = serde_json::from_str(&self.pin.as_ref()?.definition).ok()?;
+        Tool::parse(&self.server, definition, limits).ok().map(Arc::new)
+    }
+}
+
+/// Looks at what the definitions say to a model, as they are pinned and as they are now.
+fn find(all: &mut [PinnedTool], limits: &Limits) {
+    let of = |tools: &[Option<Arc<Tool>>]| -> Vec<Vec<Fault>> {
+        let known: Vec<&Tool> = tools.iter().flatten().map(|tool| &**tool).collect();
+        let mut found = all_findings(&known).into_iter();
+        tools.iter().map(|tool| tool.as_ref().and_then(|_| found.next()).unwrap_or_default()).collect()
+    };
+    let now: Vec<Option<Arc<Tool>>> = all.iter().map(|tool| tool.now.clone()).collect();
+    let pinned: Vec<Option<Arc<Tool>>> = all.iter().map(|tool| tool.pinned(limits)).collect();
+    for (tool, (pinned, now)) in all.iter_mut().zip(of(&pinned).into_iter().zip(of(&now))) {
+        (tool.pinned_findings, tool.findings) = (pinned, now);
     }
 }

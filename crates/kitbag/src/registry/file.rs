@@ -63,6 +63,14 @@ pub(super) fn read(file: &Path) -> Result<String, FileError> {
     }
 }
 
+/// Removes a file that holds just this text.
+pub(super) fn remove(file: &Path, text: &str) -> Result<(), FileError> {
+    if read(file)? != text {
+        return Ok(());
+    }
+    fs::remove_file(file).map_err(FileError::of("remove", file))
+}
+
 /// Replaces a file's text in one step, keeping its owner and permissions; a new file is for its owner alone.
 /// A link stays a link: what it points to is replaced.
 pub fn write(file: &Path, text: &str) -> Result<(), FileError> {

@@ -106,7 +106,7 @@ impl Lists {
 
 /// A definition without the secrets of its server in what is read by people and models. Names and what is checked stay:
 /// they are the server's own words on the wire.
-pub(super) fn without_secrets<'a>(raw: &'a str, redactor: &Redactor) -> Cow<'a, str> {
+pub(crate) fn without_secrets<'a>(raw: &'a str, redactor: &Redactor) -> Cow<'a, str> {
     if matches!(redactor.mask(raw), Cow::Borrowed(_)) {
         return Cow::Borrowed(raw);
     }

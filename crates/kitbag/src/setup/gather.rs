@@ -391,6 +391,7 @@ impl<'a> Gathered<'a> {
             secrets: self.secrets,
             trust: trust.clone(),
             held_settings: self.held_settings,
+            users: self.users,
             request,
             texts: self.files.texts,
             stamps: self.files.stamps,

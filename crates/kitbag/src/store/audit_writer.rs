@@ -7,8 +7,10 @@ use std::time::{Duration, SystemTime};
 
 use kitbag_core::Limits;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
+use super::rotation::rotate_if_due;
 use super::{AuditBatch, AuditDecision, AuditOutcome, AuditRow, Store, StoreError, WriterId};
 
 /// The writing end of the audit log. Clones write to the same queue and the same chain.
@@ -33,7 +35,10 @@ pub struct Unwritten {
 struct Fill {
     rows: AtomicU64,
     bytes: AtomicUsize,
+    /// Lost since the last row that says so.
     lost: AtomicU64,
+    /// Lost since the beginning.
+    lost_ever: AtomicU64,
 }
 
 /// Writes down the arguments of a call, without its secrets; done when the row is written, not while the call waits.
@@ -52,8 +57,15 @@ impl AuditWriter {
         let id = WriterId::random()?;
         let (queue, rows) = mpsc::channel(limits.audit_queue.max(1));
         let fill = Arc::new(Fill::default());
-        let task =
-            Task { store, rows, fill: fill.clone(), limits: limits.clone(), writer: id.clone(), next: 1 };
+        let task = Task {
+            store,
+            rows,
+            fill: fill.clone(),
+            limits: limits.clone(),
+            writer: id.clone(),
+            next: 1,
+            look_again: None,
+        };
         TaskTracker::new().spawn(task.run());
         Ok(Self { queue, fill, most_bytes: limits.audit_bytes, id })
     }
@@ -66,6 +78,11 @@ impl AuditWriter {
     /// How many rows are in the queue; those that are being written are not.
     pub fn waiting(&self) -> usize {
         self.queue.max_capacity() - self.queue.capacity()
+    }
+
+    /// How many rows were lost since it was started.
+    pub fn lost(&self) -> u64 {
+        self.fill.lost_ever.load(Ordering::Relaxed)
     }
 
     /// Hands a row over and never waits. A row that finds the queue full is counted; the count becomes a row.
@@ -90,7 +107,7 @@ impl AuditWriter {
         let has_room = before.saturating_add(bytes) <= self.most_bytes;
         if !has_room || self.queue.try_send(Queued::Row(Box::new(row), bytes, arguments)).is_err() {
             self.fill.took(1, bytes);
-            self.fill.lost.fetch_add(1, Ordering::Relaxed);
+            self.fill.lose(1);
         }
     }
 
@@ -103,7 +120,10 @@ impl AuditWriter {
         };
         match tokio::time::timeout(within, all).await {
             Ok(Some(())) => Ok(()),
-            _ => Err(Unwritten { rows: self.fill.missing() }),
+            _ => match self.fill.missing() {
+                0 => Ok(()),
+                rows => Err(Unwritten { rows }),
+            },
         }
     }
 }
@@ -112,6 +132,11 @@ impl Fill {
     fn took(&self, rows: u64, bytes: usize) {
         self.rows.fetch_sub(rows, Ordering::Relaxed);
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    fn lose(&self, rows: u64) {
+        self.lost.fetch_add(rows, Ordering::Relaxed);
+        self.lost_ever.fetch_add(rows, Ordering::Relaxed);
     }
 
     fn missing(&self) -> u64 {
@@ -127,6 +152,8 @@ struct Task {
     writer: WriterId,
     /// The number of the next row.
     next: u64,
+    /// Before then nothing more can have grown too old.
+    look_again: Option<Instant>,
 }
 
 impl Task {
@@ -158,10 +185,26 @@ impl Task {
             if !is_written {
                 return;
             }
+            // Only where something was written: looking must not make a database.
+            if 0 < count {
+                self.rotate().await;
+            }
             for done in flushes {
                 // Who gave up waiting needs no answer.
                 let _ = done.send(());
             }
+        }
+    }
+
+    /// Lets the log lose its oldest rows, if that is due. What goes wrong costs nothing but room.
+    async fn rotate(&mut self) {
+        let now = Instant::now();
+        if self.look_again.is_some_and(|at| now < at) {
+            return;
+        }
+        self.look_again = Some(now + self.limits.audit_rotate);
+        if let Err(error) = rotate_if_due(&*self.store, &self.limits, SystemTime::now()).await {
+            tracing::warn!(%error, "the audit log keeps more than it should");
         }
     }
 
@@ -179,7 +222,7 @@ impl Task {
                 // Waiting does not help: the rows are counted, and nobody is held up for them.
                 Err(error) if !error.is_passing() => {
                     tracing::warn!(%error, "the audit log cannot be written");
-                    self.fill.lost.fetch_add(batch.rows.len() as u64, Ordering::Relaxed);
+                    self.fill.lose(batch.rows.len() as u64);
                     return true;
                 }
                 // One line for one trouble, not one a second.
@@ -189,7 +232,7 @@ impl Task {
                 }
                 Err(_) => {}
             }
-            let now = tokio::time::Instant::now();
+            let now = Instant::now();
             if self.rows.is_closed() && *give_up.get_or_insert(now + self.limits.audit_flush) <= now {
                 tracing::warn!(rows = self.fill.missing(), "rows of the audit log were lost at the end");
                 return false;

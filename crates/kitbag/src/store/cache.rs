@@ -1,4 +1,4 @@
-//! What may be lost at any time and saves work: remembered lists of tools, eras of servers.
+//! What may be lost at any time and saves work. Lists of tools and eras are in files, see `docs/decisions.md`.
 
 use std::time::SystemTime;
 
@@ -7,18 +7,15 @@ use super::{RowOwner, StoreFuture};
 /// What is remembered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum CacheKind {
-    /// A server's list of tools.
-    Tools,
-    /// The era a server speaks.
-    Era,
+    /// When the audit log last lost its oldest rows.
+    Rotation,
 }
 
 impl CacheKind {
     /// The word used in the database.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Tools => "tools",
-            Self::Era => "era",
+            Self::Rotation => "rotation",
         }
     }
 }

@@ -124,6 +124,23 @@ impl TokenStore for MemoryStore {
         })
     }
 
+    fn all_tokens(&self) -> StoreFuture<'_, Vec<TokenEntry>> {
+        self.with(move |tables| {
+            let mut all: Vec<_> = tables.tokens.values().cloned().collect();
+            all.sort_by(|a, b| (&a.user, &a.name).cmp(&(&b.user, &b.name)));
+            Ok(all)
+        })
+    }
+
+    fn token_used<'a>(&'a self, hash: &'a Hash256, at: SystemTime) -> StoreFuture<'a, ()> {
+        self.with(move |tables| {
+            if let Some(token) = tables.tokens.get_mut(hash) {
+                token.used = token.used.max(Some(at));
+            }
+            Ok(())
+        })
+    }
+
     fn revoke_token<'a>(&'a self, user: &'a UserId, name: &'a str) -> StoreFuture<'a, bool> {
         self.with(move |tables| {
             let before = tables.tokens.len();

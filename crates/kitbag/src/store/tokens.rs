@@ -17,6 +17,17 @@ pub struct TokenEntry {
     pub hash: Hash256,
     /// When it was made.
     pub created: SystemTime,
+    /// From when on it lets nobody in; never, when none.
+    pub expires: Option<SystemTime>,
+    /// When it was last used; known to about a minute.
+    pub used: Option<SystemTime>,
+}
+
+impl TokenEntry {
+    /// Whether it lets nobody in any more.
+    pub fn is_expired(&self, now: SystemTime) -> bool {
+        self.expires.is_some_and(|expires| expires <= now)
+    }
 }
 
 /// Why a token was not added.
@@ -41,9 +52,15 @@ pub trait TokenStore {
     /// A user's tokens, sorted by name.
     fn tokens<'a>(&'a self, user: &'a UserId) -> StoreFuture<'a, Vec<TokenEntry>>;
 
+    /// Everybody's tokens, sorted by user and name: for whoever runs this Kitbag.
+    fn all_tokens(&self) -> StoreFuture<'_, Vec<TokenEntry>>;
+
     /// Removes a user's token; whether there was one.
     fn revoke_token<'a>(&'a self, user: &'a UserId, name: &'a str) -> StoreFuture<'a, bool>;
 
-    /// The token with this hash.
+    /// Notes when a token was used; one that is gone meanwhile stays gone, and time never goes back.
+    fn token_used<'a>(&'a self, hash: &'a Hash256, at: SystemTime) -> StoreFuture<'a, ()>;
+
+    /// The token with this hash, also an expired one.
     fn find_token<'a>(&'a self, hash: &'a Hash256) -> StoreFuture<'a, Option<TokenEntry>>;
 }

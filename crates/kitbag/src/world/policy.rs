@@ -219,7 +219,7 @@ pub(crate) struct Permits<'a> {
 
 impl Permits<'_> {
     /// What its pin says about a tool of a server; tools of the program itself, and those of files, have none.
-    fn pinned(&self, tool: &Tool) -> PinVerdict {
+    pub(crate) fn pinned(&self, tool: &Tool) -> PinVerdict {
         match self.world.servers.get(&tool.server) {
             Some(server) if server.is_pinned() => {
                 self.pins.judge(self.world.pins, server.plan.owner.as_ref(), tool)
@@ -228,7 +228,7 @@ impl Permits<'_> {
         }
     }
 
-    fn permitted(&self, tool: &Tool) -> Result<ToolAccess, String> {
+    pub(crate) fn permitted(&self, tool: &Tool) -> Result<ToolAccess, String> {
         let risk = self.risk(tool);
         let mut access = self.world.policy.access(self.user, tool, risk)?;
         if let Some(within) = self.within {

@@ -5,6 +5,7 @@ mod hosted;
 
 mod asks;
 mod bounds;
+mod breaker;
 mod calls;
 mod catalog;
 mod crowd;
@@ -27,6 +28,7 @@ mod http_tls;
 mod local_tools;
 mod masked;
 mod notes;
+mod offered;
 mod panics;
 mod present;
 mod reasons;

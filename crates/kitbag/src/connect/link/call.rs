@@ -1,18 +1,18 @@
 //! One call on its way: through the gate, onto whatever conversation there is, again when it certainly was not
 //! delivered, and back and forth while the server asks something in return.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use kitbag_core::text::cut;
 use kitbag_core::{ErrorKind, Secret, ServerName, UserId};
-use memchr::memmem;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::sync::{SemaphorePermit, mpsc};
 use tokio::time::Instant;
 
-use super::super::ask::{self, Asked, Offers, Responder, Responses};
+use super::super::ask::{self, Asked, CallerInput, Responder, Responses, ResultType};
 use super::super::era::{self, Era};
 use super::super::http::check_headers;
 use super::super::message::is_too_deep;
@@ -43,6 +43,8 @@ pub struct RawCall<'a> {
     pub notifications: Option<mpsc::Sender<Notification>>,
     /// Who answers when the server asks something in return; nobody otherwise.
     pub responder: Option<Arc<dyn Responder>>,
+    /// Set by callers that hand questions of newer servers on and come back with the answers.
+    pub input: Option<&'a CallerInput>,
     /// For whom it is made.
     pub user: UserId,
     /// How long it may take, within the limits; as long as its server's configuration says otherwise.
@@ -61,6 +63,7 @@ impl<'a> RawCall<'a> {
             repeatable: false,
             notifications: None,
             responder: None,
+            input: None,
             user,
             timeout: None,
         }
@@ -81,6 +84,8 @@ pub struct RawRequest<'a> {
     pub notifications: Option<mpsc::Sender<Notification>>,
     /// Who answers when the server asks something in return; nobody otherwise.
     pub responder: Option<Arc<dyn Responder>>,
+    /// Set by callers that hand questions of newer servers on and come back with the answers.
+    pub input: Option<&'a CallerInput>,
     /// For whom it is made.
     pub user: UserId,
     /// How long it may take, within the limits; as long as its server's configuration says otherwise.
@@ -91,9 +96,27 @@ impl<'a> RawRequest<'a> {
     /// A request that is made once.
     pub fn new(method: &'a str, params: &'a RawValue) -> Self {
         let user = UserId::local();
-        let (notifications, responder, timeout) = (None, None, None);
-        Self { method, params, headers: &[], repeatable: false, notifications, responder, user, timeout }
+        Self {
+            method,
+            params,
+            headers: &[],
+            repeatable: false,
+            notifications: None,
+            responder: None,
+            input: None,
+            user,
+            timeout: None,
+        }
     }
+}
+
+/// What kind of result a call came back with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyKind {
+    /// What was asked for.
+    Complete,
+    /// A question for the client that its caller speaks for ([`RawCall::input`]).
+    InputRequired,
 }
 
 /// What a call came back with.
@@ -101,6 +124,8 @@ impl<'a> RawRequest<'a> {
 pub struct RawReply {
     /// The result, as received.
     pub result: Box<RawValue>,
+    /// Of which kind it is.
+    pub kind: ReplyKind,
     /// How often it had to be sent again.
     pub retries: u32,
     /// How long it took.
@@ -121,9 +146,19 @@ pub struct RawCallError {
     pub message: String,
     /// The server's own code, when it answered with an error.
     pub code: Option<i64>,
+    /// What it said beside (`data`), without secrets.
+    pub data: Option<Box<Value>>,
     /// Why the server could not be used, where that is why.
     #[source]
     pub reason: Option<Arc<Reason>>,
+}
+
+impl RawCallError {
+    /// The same of a call that was received before: what would say that it was not delivered does not know.
+    fn may_have_run(self) -> Self {
+        let is_undelivered = matches!(self.kind, ErrorKind::Unavailable | ErrorKind::Timeout);
+        Self { kind: if is_undelivered { ErrorKind::OutcomeUnknown } else { self.kind }, ..self }
+    }
 }
 
 impl Link {
@@ -141,6 +176,7 @@ impl Link {
             repeatable: call.repeatable,
             notifications: call.notifications,
             responder: call.responder,
+            input: call.input,
             user: call.user,
             timeout: call.timeout,
         };
@@ -150,31 +186,48 @@ impl Link {
     /// Makes a request of any method under the same limits, timeouts and recovery as a call of a tool. The result is
     /// handed over as received.
     pub async fn request(&self, request: RawRequest<'_>) -> Result<RawReply, RawCallError> {
-        let RawRequest { method, params, headers, repeatable, notifications, responder, user, timeout } =
-            request;
-        let params = members(params).ok_or_else(|| {
+        let params = members(request.params).ok_or_else(|| {
             let why = "the parameters of a request must be a JSON object";
-            self.error(method, ErrorKind::InvalidArguments, why.to_owned())
+            self.error(request.method, ErrorKind::InvalidArguments, why.to_owned())
         })?;
         let params: Vec<_> =
             params.iter().map(|(key, value)| (key.as_str(), Param::Json(value.get()))).collect();
-        let (subject, method) = (method, method.to_owned().into());
-        let params = params.as_slice();
-        self.run(Errand {
-            method,
-            subject,
-            params,
-            headers,
-            repeatable,
-            notifications,
-            responder,
-            user,
-            timeout,
-        })
-        .await
+        let errand = Errand {
+            method: request.method.to_owned().into(),
+            subject: request.method,
+            params: &params,
+            headers: request.headers,
+            repeatable: request.repeatable,
+            notifications: request.notifications,
+            responder: request.responder,
+            input: request.input,
+            user: request.user,
+            timeout: request.timeout,
+        };
+        self.run(errand).await
     }
 
+    /// Makes a call unless its server has stopped answering.
     async fn run(&self, call: Errand<'_>) -> Result<RawReply, RawCallError> {
+        let turn = self.0.breaker.enter(Instant::now()).map_err(|open| {
+            let when = match open.left.as_secs_f64().ceil() {
+                0.0 => "one call is on its way to see whether it does again".to_owned(),
+                seconds => format!("calls are tried again in {seconds} s"),
+            };
+            let why = format!("did not answer the last {} calls; {when}", open.failures);
+            self.error(call.subject, ErrorKind::Unavailable, why)
+        })?;
+        let (began, timeout) = (Instant::now(), call.timeout);
+        let done = self.carry(call).await;
+        // Whoever waits for less than the server is given learns nothing about it that others should suffer from.
+        let is_hurried = timeout.is_some_and(|timeout| timeout < self.0.plan.clocks.idle.time);
+        if !is_hurried || timeout.is_some_and(|timeout| began.elapsed() < timeout) {
+            turn.ended(done.as_ref().err().map(|error| error.kind), Instant::now(), &self.0.plan.limits);
+        }
+        done
+    }
+
+    async fn carry(&self, call: Errand<'_>) -> Result<RawReply, RawCallError> {
         let began = Instant::now();
         if let Err(reason) = check_headers(call.headers) {
             return Err(self.error(call.subject, ErrorKind::InvalidArguments, reason.to_string()));
@@ -186,19 +239,37 @@ impl Link {
             .as_ref()
             .map(|responder| Arc::new(Asked::new(responder, &plan.spec.name, call.subject, &call.user)));
         let end = began + clocks.total.time;
-        let offers = asked.as_ref().map(|asked| asked.offers()).unwrap_or_default();
+        let declared = call.input.map(CallerInput::declared);
         let (from, unsent, lost) = (began, 0, 0);
-        let mut trip = Trip { link: self, call: &call, asked, offers, clocks, end, from, unsent, lost };
+        let mut trip = Trip { link: self, call: &call, asked, declared, clocks, end, from, unsent, lost };
         let _permit = trip.gate().await?;
-        let mut responses = None;
+        let (mut responses, mut has_answered) = (call.input.and_then(Responses::brought), false);
         for _ in 0..=plan.limits.rounds {
-            let (result, era) = trip.ask(responses.as_ref()).await?;
-            if !asks_back(&result, era) {
-                let now = Instant::now();
-                self.0.last_good.store(micros(now - self.0.born.0), Ordering::Relaxed);
-                return Ok(RawReply { result, retries: trip.unsent + trip.lost, took: now - began });
-            }
-            responses = Some(trip.respond(&result).await?);
+            let (result, era) = match trip.ask(responses.as_ref()).await {
+                Ok(answer) => answer,
+                // That nobody was there for a later try says nothing of the one before.
+                Err(error) if has_answered || 0 < trip.lost => return Err(error.may_have_run()),
+                Err(error) => return Err(error),
+            };
+            let kind = match (ask::result_type(&result, era), call.input) {
+                (ResultType::Complete, _) => ReplyKind::Complete,
+                (ResultType::InputRequired, Some(input)) => {
+                    ask::check_handed_on(&result, input)
+                        .map_err(|why| self.error(call.subject, ErrorKind::ServerError, why))?;
+                    ReplyKind::InputRequired
+                }
+                (ResultType::InputRequired, None) => {
+                    (responses, has_answered) = (Some(trip.respond(&result).await?), true);
+                    continue;
+                }
+                (ResultType::Unknown(kind), _) => {
+                    let why = format!("answered with a result of the type {kind}, which was not asked for");
+                    return Err(self.error(call.subject, ErrorKind::BadAnswer, why));
+                }
+            };
+            let now = Instant::now();
+            self.0.last_good.store(micros(now - self.0.born.0), Ordering::Relaxed);
+            return Ok(RawReply { result, kind, retries: trip.unsent + trip.lost, took: now - began });
         }
         Err(self.error(call.subject, ErrorKind::ServerError, "keeps asking for input".to_owned()))
     }
@@ -206,7 +277,7 @@ impl Link {
     fn explain(&self, trip: &Trip<'_>, session: &Session, error: RequestError) -> RawCallError {
         let call = trip.call;
         let mut message = session.redactor.line(error.to_string().as_bytes());
-        let mut code = None;
+        let (mut code, mut data) = (None, None);
         if let RequestError::Timeout { .. } = &error {
             message = trip.which_clock();
         }
@@ -224,22 +295,27 @@ impl Link {
             RequestError::Timeout { sent: false, .. } => ErrorKind::Timeout,
             RequestError::BadAnswer(_) | RequestError::NotMcp(_) => ErrorKind::BadAnswer,
             RequestError::TooLarge { .. } => ErrorKind::TooLarge,
-            RequestError::Remote { code: theirs, .. } => {
+            RequestError::Remote { code: theirs, raw, .. } => {
+                let beside =
+                    era::key(raw, "data").filter(|data| data.get().len() <= self.0.plan.limits.error);
+                let beside = beside.and_then(|data| serde_json::from_str::<Value>(data.get()).ok());
+                data = beside.map(|data| Box::new(session.redactor.mask_value(&data)));
                 code = Some(*theirs);
                 ErrorKind::ServerError
             }
         };
         let reason = Some(Arc::new(self.0.plan.told(error.into_reason())));
-        RawCallError { code, reason, ..self.error(call.subject, kind, message) }
+        RawCallError { code, data, reason, ..self.error(call.subject, kind, message) }
     }
 
-    fn error(&self, subject: &str, kind: ErrorKind, message: String) -> RawCallError {
+    pub(super) fn error(&self, subject: &str, kind: ErrorKind, message: String) -> RawCallError {
         RawCallError {
             kind,
             server: self.0.plan.spec.name.clone(),
             tool: subject.to_owned(),
             message: cut(message, self.0.plan.limits.error),
             code: None,
+            data: None,
             reason: None,
         }
     }
@@ -255,6 +331,7 @@ struct Errand<'a> {
     repeatable: bool,
     notifications: Option<mpsc::Sender<Notification>>,
     responder: Option<Arc<dyn Responder>>,
+    input: Option<&'a CallerInput>,
     user: UserId,
     timeout: Option<Duration>,
 }
@@ -264,9 +341,8 @@ struct Trip<'a> {
     link: &'a Link,
     call: &'a Errand<'a>,
     asked: Option<Arc<Asked>>,
-    /// What the server may ask of whoever answers for this call. Newer servers are told with each call, older ones
-    /// were told at the start what any call may offer.
-    offers: Offers,
+    /// What a client declares that its caller speaks for.
+    declared: Option<Box<str>>,
     clocks: kitbag_core::model::Timeouts,
     end: Instant,
     /// When the try began; the idle clock runs from here.
@@ -305,19 +381,21 @@ impl<'a> Trip<'a> {
         let first = self.call.params;
         let again = responses.map(|responses| {
             let state = responses.state.as_deref().map(|state| ("requestState", Param::Json(state)));
-            let responses = ("inputResponses", Param::Json(&responses.responses));
-            first.iter().copied().chain([responses]).chain(state).collect::<Vec<_>>()
+            let responses = responses.responses.as_deref();
+            let responses = responses.map(|responses| ("inputResponses", Param::Json(responses)));
+            first.iter().copied().chain(responses).chain(state).collect::<Vec<_>>()
         });
         let params = again.as_deref().unwrap_or(first);
         loop {
             let session = self.session().await?;
+            self.check_further(session.greeting.era)?;
             let left = self.end.saturating_duration_since(self.from);
             let clocks = Clocks { from: self.from, idle: self.clocks.idle.time.min(left), total: left };
             let headers = (!self.call.headers.is_empty()).then(|| self.call.headers.into());
             let silent = || Caller::Silent(self.call.user.clone());
             let caller = self.asked.clone().map_or_else(silent, Caller::Person);
             let context = RequestContext { notes: self.call.notifications.clone(), headers, caller };
-            let speech = Speech { era: session.greeting.era, offers: self.offers };
+            let speech = Speech { era: session.greeting.era, capabilities: self.capabilities() };
             let answer =
                 session.peer.request(self.call.method.clone(), params, speech, clocks, context).await;
             let error = match answer {
@@ -353,6 +431,22 @@ impl<'a> Trip<'a> {
             }
             self.from = Instant::now();
         }
+    }
+
+    /// What the server may ask in return. Newer servers are told with each call, older ones were told at the start what
+    /// any call may offer.
+    fn capabilities(&self) -> &str {
+        let declared = self.declared.as_deref();
+        declared.or_else(|| self.asked.as_ref().map(|asked| asked.capabilities())).unwrap_or("{}")
+    }
+
+    /// A call that goes on with another one goes to whoever said how; older servers never do, so it must not be made
+    /// there as if it were new.
+    fn check_further(&self, era: Era) -> Result<(), RawCallError> {
+        if era == Era::Modern || !self.call.input.is_some_and(CallerInput::is_further) {
+            return Ok(());
+        }
+        Err(self.link.error(self.call.subject, ErrorKind::InvalidArguments, ask::NOT_WAITING.to_owned()))
     }
 
     async fn session(&mut self) -> Result<Arc<Session>, RawCallError> {
@@ -395,16 +489,6 @@ fn refused(status: u16, reason: &Reason) -> ErrorKind {
         ErrorKind::Unavailable => ErrorKind::ServerError,
         kind => kind,
     }
-}
-
-const INPUT_REQUIRED: &str = "\"input_required\"";
-
-/// Whether a result is a question in return. Looked at closely only when the word is there at all.
-fn asks_back(result: &RawValue, era: Era) -> bool {
-    static FINDER: LazyLock<memmem::Finder<'_>> = LazyLock::new(|| memmem::Finder::new(INPUT_REQUIRED));
-    era == Era::Modern
-        && FINDER.find(result.get().as_bytes()).is_some()
-        && era::key(result, "resultType").is_some_and(|kind| kind.get() == INPUT_REQUIRED)
 }
 
 fn micros(time: Duration) -> u64 {

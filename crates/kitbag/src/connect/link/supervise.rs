@@ -8,7 +8,7 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::super::channel::Closed;
-use super::super::era::Era;
+use super::super::era::{Era, Handshake};
 use super::super::open::{ConnectError, Opener, Session};
 use super::super::reason::Reason;
 use super::super::spans;
@@ -99,6 +99,7 @@ async fn once(inner: &Inner) -> Ended {
         tasks: &inner.tasks,
         stop: &inner.stop,
         tries: &inner.tries,
+        news: &inner.news,
     };
     inner.status.send_modify(|status| {
         status.waits_for = opener.waits_for().map(Arc::new);
@@ -132,6 +133,7 @@ async fn once(inner: &Inner) -> Ended {
     });
     let session = Arc::new(session);
     inner.session.send_replace(Some(session.clone()));
+    inner.news.begin();
     let closed = tokio::select! {
         () = inner.stop.cancelled() => None,
         closed = watch_over(inner, &session) => Some(closed),
@@ -156,13 +158,9 @@ async fn watch_over(inner: &Inner, session: &Session) -> Closed {
     let mut least = Duration::ZERO;
     let mut pace = Pace::new(limits);
     let mut listed = Instant::now();
-    if session.greeting.era == Era::Modern && session.greeting.has_tools {
+    if let Some(wanted) = wanted_news(session) {
         // Newer servers tell of changes only those who asked; one that cannot says so, and that is all.
-        session.peer.ask(
-            "subscriptions/listen",
-            &[("notifications", Param::Json(r#"{"toolsListChanged":true}"#))],
-            Era::Modern,
-        );
+        session.peer.ask("subscriptions/listen", &[("notifications", Param::Json(&wanted))], Era::Modern);
     }
     loop {
         tokio::select! {
@@ -194,4 +192,17 @@ async fn watch_over(inner: &Inner, session: &Session) -> Closed {
         }
         listed = Instant::now();
     }
+}
+
+/// What a server of the newer era is asked to tell of.
+fn wanted_news(session: &Session) -> Option<String> {
+    let Handshake { era, has_tools, features, .. } = &*session.greeting;
+    let all = [
+        (*has_tools, "toolsListChanged"),
+        (features.resources_changed, "resourcesListChanged"),
+        (features.prompts_changed, "promptsListChanged"),
+    ];
+    let wanted: Vec<String> =
+        all.iter().filter(|(is_wanted, _)| *is_wanted).map(|(_, key)| format!("\"{key}\":true")).collect();
+    (*era == Era::Modern && !wanted.is_empty()).then(|| format!("{{{}}}", wanted.join(",")))
 }

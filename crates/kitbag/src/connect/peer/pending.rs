@@ -6,6 +6,7 @@ use std::task::Waker;
 
 use serde_json::value::RawValue;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::super::channel::{Closed, Shortcut};
 use super::super::era::Era;
@@ -75,6 +76,8 @@ pub(super) struct Pending {
     pub(super) slots: ById<Slot>,
     /// Answers on the last bit of their way, from the reader to whoever waits.
     pub(super) answers: ById<Outcome>,
+    /// Questions of the server that are being answered, by its own ids.
+    pub(super) questions: HashMap<String, CancellationToken>,
     /// Calls that were given up, and may be worked on all the same.
     pub(super) late: Late,
     pub(super) closed: Option<Closed>,
@@ -103,7 +106,7 @@ impl Pending {
             && slot.sent
             && slot.era == Era::Legacy
         {
-            self.late.add(id, user, most);
+            self.late.add(id, user, slot.context.caller.person(), most);
         }
     }
 }

@@ -5,8 +5,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 use super::super::ask::{self, Asked, Question, QuestionKind};
 use super::{Caller, Peer, Shared};
@@ -39,20 +41,38 @@ impl Peer {
         let (server, user) = (asked.server.clone(), asked.user.clone());
         let question = Question { server, user, tool, kind: ask, params };
         let (peer, id) = (self.clone(), id.to_owned());
+        let withdrawn = CancellationToken::new();
+        self.0.lock().questions.insert(id.get().to_owned(), withdrawn.clone());
         self.0.tasks.spawn(async move {
             let answer = tokio::select! {
-                answer = ask::put(&asked, question) => answer,
+                answer = ask::put(&asked, question) => Some(answer),
                 () = peer.0.stop.cancelled() => return,
                 // Whoever asked is no longer waiting.
-                () = peer.ended(&calls) => Err("the call is over".to_owned()),
+                () = peer.ended(&calls) => Some(Err("the call is over".to_owned())),
+                () = withdrawn.cancelled() => None,
             };
             peer.0.questions.fetch_sub(1, Ordering::Relaxed);
+            peer.0.lock().questions.remove(id.get());
             peer.0.pause(&calls, Pause::End);
             match &answer {
-                Ok(result) => peer.answer(&id, Ok(result.get())),
-                Err(why) => peer.answer(&id, Err((-1, why))),
+                Some(Ok(result)) => peer.answer(&id, Ok(result.get())),
+                Some(Err(why)) => peer.answer(&id, Err((-1, why))),
+                None => {}
             }
         });
+    }
+
+    /// The server takes a question back: it is dropped, and whoever was asked is told.
+    pub(super) fn withdraw_question(&self, params: &RawValue) {
+        #[derive(Deserialize)]
+        struct Cancelled<'a> {
+            #[serde(borrow, rename = "requestId")]
+            id: &'a RawValue,
+        }
+        let Ok(Cancelled { id }) = serde_json::from_str(params.get()) else { return };
+        if let Some(withdrawn) = self.0.lock().questions.get(id.get()) {
+            withdrawn.cancel();
+        }
     }
 
     /// Waits until none of these calls is waiting any more.
@@ -117,6 +137,9 @@ impl Shared {
         }
         match found {
             Some((asked, _)) if silent || pending.late.are_others(&asked.user) => Waiting::Several,
+            Some((asked, _)) if pending.late.are_another_persons(asked.person(), self.limits.late) => {
+                Waiting::Several
+            }
             Some((asked, calls)) => Waiting::One(asked, calls),
             None => Waiting::Nobody,
         }

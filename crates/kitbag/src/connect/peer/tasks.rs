@@ -141,6 +141,9 @@ fn take(line: &[u8], origin: AskedBy, peer: &Peer, inbound: &dyn Inbound) {
     match decode(line) {
         Ok(Message::Answer { id, outcome: Ok(result) }) => shared.finish(id, Ok(result.to_owned())),
         Ok(Message::Answer { id, outcome: Err(error) }) => shared.finish(id, Err(remote(error))),
+        Ok(Message::Notification { method, params: Some(params) }) if method == "notifications/cancelled" => {
+            peer.withdraw_question(params);
+        }
         Ok(Message::Notification { method, params }) => {
             if !params.is_some_and(|params| shared.note(&method, params)) {
                 inbound.notification(&method, params);

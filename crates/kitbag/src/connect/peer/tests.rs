@@ -103,7 +103,8 @@ fn staged<S: Sink>(sink: impl FnOnce(Gate) -> S) -> Stage {
     let (open, written) = (Arc::new(Semaphore::new(0)), Arc::<StdMutex<Vec<String>>>::default());
     let (says, script) = mpsc::channel(16);
     let deaf = Arc::new(Deaf::default());
-    let bounds = Bounds { line: 1 << 20, queue: 8, questions: 2, unanswered: 8 };
+    let bounds =
+        Bounds { line: 1 << 20, queue: 8, questions: 2, unanswered: 8, late: Duration::from_secs(1) };
     let sink = sink(Gate { open: open.clone(), written: written.clone() });
     let (tasks, stop) = (TaskTracker::new(), CancellationToken::new());
     let peer = Peer::start(sink, Script(script), deaf.clone(), bounds, "{}".into(), &tasks, &stop);

@@ -41,7 +41,7 @@ fn denied(why: &str) -> CallError {
 
 impl Way<'_> {
     /// Asks a person for a call with just these arguments.
-    pub(super) async fn approve(
+    pub(in crate::kit) async fn approve(
         &self,
         judged: &Judged,
         outgoing: &OutgoingCall,

@@ -4,11 +4,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use kitbag_core::text::{Redactor, visible};
-use kitbag_core::{ErrorKind, UserId};
+use kitbag_core::{ErrorKind, ServerName, UserId};
 use serde_json::{Map, Value};
 
 use super::super::Kitbag;
-use crate::execute::{CallError, CallParts, CallRecord, CallResult, Kept, OutgoingCall, Taken, troubled};
+use crate::execute::{
+    CallError, CallId, CallParts, CallRecord, CallResult, Kept, OutgoingCall, Taken, troubled,
+};
 use crate::store::{AuditDecision, AuditOutcome, AuditRow};
 
 /// The longest arguments that are kept with the record of a call.
@@ -17,30 +19,44 @@ const KEPT: usize = 16 << 10;
 const NAME: usize = 120;
 
 /// A call from its first moment to its record.
-pub(super) struct Entry<'a> {
+pub(in crate::kit) struct Entry<'a> {
     kit: Kitbag,
     call: CallParts<'a>,
+    /// What it is called in logs.
+    pub(in crate::kit) id: CallId,
     began: Instant,
     /// The call as far as it was understood.
-    pub(super) outgoing: OutgoingCall,
+    pub(in crate::kit) outgoing: OutgoingCall,
     /// Hides the secrets of its server; they may be others when somebody reads the record.
-    pub(super) redactor: Redactor,
+    pub(in crate::kit) redactor: Redactor,
     /// For the audit log.
-    pub(super) audit: AuditNote,
+    pub(in crate::kit) audit: AuditNote,
     stage: Stage,
 }
 
 /// What the audit log says of a call besides its record.
 #[derive(Default)]
-pub(super) struct AuditNote {
+pub(in crate::kit) struct AuditNote {
     /// As which agent.
-    pub(super) agent: Option<String>,
+    pub(in crate::kit) agent: Option<String>,
     /// The rule that decided, where one did.
-    pub(super) rule: Option<String>,
+    pub(in crate::kit) rule: Option<String>,
+    /// The server it was meant for, and where the setting stands by which another one was given it.
+    pub(in crate::kit) instead: Option<String>,
     /// Whether a person said yes.
-    pub(super) is_approved: bool,
+    pub(in crate::kit) is_approved: bool,
     /// Bytes of the result, as received.
-    pub(super) received: usize,
+    pub(in crate::kit) received: usize,
+}
+
+impl AuditNote {
+    /// Everything that decided, in one line.
+    fn why(&mut self) -> Option<String> {
+        match (self.rule.take(), self.instead.take()) {
+            (Some(rule), Some(instead)) => Some(format!("{rule}; {instead}")),
+            (rule, instead) => rule.or(instead),
+        }
+    }
 }
 
 #[derive(PartialEq, Eq)]
@@ -54,21 +70,22 @@ enum Stage {
 }
 
 impl<'a> Entry<'a> {
-    pub(super) fn new(kit: &Kitbag, user: &UserId, call: CallParts<'a>) -> Self {
+    pub(in crate::kit) fn new(kit: &Kitbag, user: &UserId, call: CallParts<'a>) -> Self {
         let (tool, arguments, meta) = (String::new(), Map::new(), Map::new());
         let outgoing = OutgoingCall { user: user.clone(), server: None, tool, arguments, meta };
         let (began, redactor) = (Instant::now(), Redactor::default());
         let (audit, stage) = (AuditNote::default(), Stage::Open);
-        Self { kit: kit.clone(), call, began, outgoing, redactor, audit, stage }
+        let id = call.options.id.unwrap_or_else(CallId::new);
+        Self { kit: kit.clone(), call, id, began, outgoing, redactor, audit, stage }
     }
 
     /// How long it has taken so far.
-    pub(super) fn took(&self) -> Duration {
+    pub(in crate::kit) fn took(&self) -> Duration {
         self.began.elapsed()
     }
 
     /// The call is over: whoever looks at calls hears of it, and it is taken down.
-    pub(super) async fn end(
+    pub(in crate::kit) async fn end(
         mut self,
         mut done: Result<CallResult, CallError>,
     ) -> Result<CallResult, CallError> {
@@ -101,18 +118,36 @@ impl<'a> Entry<'a> {
         let (tool, arguments) = (std::mem::take(tool), std::mem::take(arguments));
         let (at, took, words) = (SystemTime::now(), self.began.elapsed(), String::new());
         let (user, server) = (user.clone(), server.clone());
-        let record = CallRecord { at, user, server, tool, arguments: words, kind, took };
+        let record = CallRecord { id: self.id, at, user, server, tool, arguments: words, kind, took };
         let redactor = std::mem::take(&mut self.redactor);
         let taken = Taken { record, arguments: self.kept(arguments), redactor };
+        self.log(&taken.record);
         self.audit(&taken);
         self.kit.0.records.push(taken);
+    }
+
+    /// One line for each call. What was asked for and means no tool is anybody's text and is not told.
+    fn log(&self, record: &CallRecord) {
+        tracing::info!(
+            target: "kitbag::call",
+            call = %self.id,
+            user = record.user.as_str(),
+            agent = self.audit.agent.as_deref(),
+            server = record.server.as_ref().map(ServerName::as_str),
+            tool = record.server.as_ref().map(|_| record.tool.as_str()),
+            outcome = record.kind.map_or("ok", ErrorKind::as_str),
+            took_ms = u64::try_from(record.took.as_millis()).unwrap_or(u64::MAX),
+            request_bytes = self.call.arguments.len(),
+            result_bytes = self.audit.received,
+            "call"
+        );
     }
 
     /// Hands a row to the audit log, where there is one; its arguments are masked when it is written.
     fn audit(&mut self, taken: &Taken) {
         let Some(audit) = self.kit.0.audit.as_ref() else { return };
-        let note = std::mem::take(&mut self.audit);
-        let record = &taken.record;
+        let mut note = std::mem::take(&mut self.audit);
+        let (record, rule) = (&taken.record, note.why());
         let row = AuditRow {
             at: record.at,
             user: Some(record.user.clone()),
@@ -120,13 +155,13 @@ impl<'a> Entry<'a> {
             server: record.server.clone(),
             tool: Some(record.tool.clone()),
             decision: decision(record.kind, note.is_approved),
-            rule: note.rule,
+            rule,
             outcome: record.kind.map_or(AuditOutcome::Ok, AuditOutcome::Failed),
             took: record.took,
             request_bytes: self.call.arguments.len() as u64,
             result_bytes: note.received as u64,
             arguments: None,
-            call: None,
+            call: Some(self.id.to_string()),
         };
         let world = self.kit.0.roster.glance().world.clone();
         if world.audit_payload {

@@ -17,10 +17,10 @@ use crate::roster::Now;
 const MOST_NAMES: usize = 10;
 
 /// A tool as the rules and permits of one moment have it.
-pub(super) struct Judged {
-    pub(super) now: Arc<Now>,
+pub(in crate::kit) struct Judged {
+    pub(in crate::kit) now: Arc<Now>,
     /// With what its user may do with it.
-    pub(super) shown: Arc<ViewTool>,
+    pub(in crate::kit) shown: Arc<ViewTool>,
 }
 
 impl Judged {

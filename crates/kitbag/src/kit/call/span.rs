@@ -1,19 +1,19 @@
-//! The `tracing` span of a call, `mcp.call`: `user`, `server`, `tool` and `outcome` (`ok`, or the kind of the error), never
+//! The `tracing` span of a call, `mcp.call`: `call` (its id), `user`, `server`, `tool` and `outcome` (`ok`, or the kind of the error), never
 //! arguments or results.
 
 use kitbag_core::{ErrorKind, UserId};
 use tracing::{Span, field};
 
-use crate::execute::{CallError, CallResult};
+use crate::execute::{CallError, CallId, CallResult};
 
 /// One call, from its caller to the end of its hooks.
-pub(super) fn begin(user: &UserId) -> Span {
+pub(in crate::kit) fn begin(call: CallId, user: &UserId) -> Span {
     let empty = field::Empty;
-    tracing::info_span!("mcp.call", %user, server = empty, tool = empty, outcome = empty)
+    tracing::info_span!("mcp.call", %call, %user, server = empty, tool = empty, outcome = empty)
 }
 
 /// How a call ended. Names come from the catalog: what was asked for and means no tool is not told.
-pub(super) fn end(span: &Span, done: &Result<CallResult, CallError>) {
+pub(in crate::kit) fn end(span: &Span, done: &Result<CallResult, CallError>) {
     if span.is_disabled() {
         return;
     }

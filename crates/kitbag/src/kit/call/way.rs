@@ -15,7 +15,7 @@ use super::super::Inner;
 use super::entry::{AuditNote, Entry};
 use super::meaning::{Judged, not_found};
 use crate::code::Trouble;
-use crate::connect::{Link, RawCall, RawReply, Responder};
+use crate::connect::{CallerInput, Link, NOT_WAITING, RawCall, RawReply, ReplyKind, Responder};
 use crate::execute::{
     ANSWERER, CallError, CallInfo, CallParts, CallResult, Converted, HookAction, OutgoingCall, READ_RESULT,
     Ready, ResultSize, Want, Watched, convert, prepare, short, troubled,
@@ -24,17 +24,41 @@ use crate::local::ToolContext;
 use crate::roster::{Now, Phase};
 
 /// One call, and what it is made with.
-pub(super) struct Way<'a> {
-    pub(super) kit: &'a Inner,
-    pub(super) view: &'a View,
-    pub(super) call: CallParts<'a>,
+pub(in crate::kit) struct Way<'a> {
+    pub(in crate::kit) kit: &'a Inner,
+    pub(in crate::kit) view: &'a View,
+    pub(in crate::kit) call: CallParts<'a>,
 }
 
 /// What came back from wherever the call went.
 struct Answered {
     raw: Box<RawValue>,
+    kind: ReplyKind,
     retries: u32,
     transport: Option<Transport>,
+}
+
+/// Why a call has no result, and whether another server may be given it.
+pub(super) enum Missed {
+    /// Its server is not available, and was certainly not given it.
+    Undelivered(CallError),
+    /// Anything else, also what may have been carried out.
+    Failed(CallError),
+}
+
+impl From<CallError> for Missed {
+    fn from(failure: CallError) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+impl Missed {
+    fn of(self, server: &ServerName, tool: &str) -> Self {
+        match self {
+            Self::Undelivered(failure) => Self::Undelivered(failure.of(server, tool)),
+            Self::Failed(failure) => Self::Failed(failure.of(server, tool)),
+        }
+    }
 }
 
 impl Way<'_> {
@@ -63,17 +87,28 @@ impl Way<'_> {
             }
         };
         let shown = judged.shown.clone();
+        let mut done = match self.at(judged, entry).await {
+            Ok(result) => Ok(result),
+            Err(Missed::Failed(failure)) => Err(failure),
+            // Rare, and as large as the way itself.
+            Err(Missed::Undelivered(failure)) => Box::pin(self.instead(shown, failure, entry)).await,
+        };
+        if let Ok(result) = &mut done {
+            result.info.took = entry.took();
+        }
+        done
+    }
+
+    /// To the server it was judged for.
+    pub(super) async fn at(&self, judged: Judged, entry: &mut Entry<'_>) -> Result<CallResult, Missed> {
+        let shown = judged.shown.clone();
         let (server, tool) = (&shown.tool.server, shown.tool.name.as_str());
         entry.outgoing.server = Some(server.clone());
         entry.outgoing.tool = tool.to_owned();
         let given = judged.now.world.servers.get(server);
         entry.redactor = given.map(|given| given.plan.redactor().clone()).unwrap_or_default();
         let done = self.pass(judged, &mut entry.outgoing, &mut entry.audit).await;
-        let mut done = done.map_err(|failure| failure.of(server, tool));
-        if let Ok(result) = &mut done {
-            result.info.took = entry.took();
-        }
-        done
+        done.map_err(|missed| missed.of(server, tool))
     }
 
     /// Checked, through the hooks to the server, and back into shape.
@@ -82,7 +117,7 @@ impl Way<'_> {
         judged: Judged,
         outgoing: &mut OutgoingCall,
         audit: &mut AuditNote,
-    ) -> Result<CallResult, CallError> {
+    ) -> Result<CallResult, Missed> {
         let hooks = &self.kit.options.hooks;
         let is_only_sent = hooks.is_empty() && judged.shown.access.is_free() && !judged.is_local();
         let want = if is_only_sent { Want::Text } else { Want::Values };
@@ -101,7 +136,7 @@ impl Way<'_> {
                     result.info.cache_hit = true;
                     return Ok(*result);
                 }
-                HookAction::Refuse(kind, why) => return Err(CallError::new(kind, why)),
+                HookAction::Refuse(kind, why) => return Err(CallError::new(kind, why).into()),
             }
         }
         // The bytes as given travel on; what a hook changed is changed in them.
@@ -117,7 +152,7 @@ impl Way<'_> {
             }
             CallDecision::Deny { told, rule } => {
                 audit.rule = Some(rule);
-                return Err(CallError::new(ErrorKind::Denied, told));
+                return Err(CallError::new(ErrorKind::Denied, told).into());
             }
         }
         let server = judged.now.world.servers.get(&judged.shown.tool.server);
@@ -127,9 +162,25 @@ impl Way<'_> {
         let (answered, judged) = self.send(judged, outgoing, &text).await?;
         let received = answered.raw.get().len();
         audit.received = received;
-        let mut converted = convert(&answered.raw, &judged.now.world.limits)?;
+        if !judged.is_local() {
+            let (limits, server) = (&judged.now.world.limits, &judged.shown.tool.server);
+            let links = &self.kit.offered.links;
+            links.note(&outgoing.user, server, &answered.raw, limits.links, limits.uri);
+        }
+        let asks_back = answered.kind == ReplyKind::InputRequired;
+        let raw = if asks_back { self.question(&judged, answered.raw)? } else { answered.raw };
+        if asks_back || self.is_handed_on(&judged) {
+            let info = CallInfo {
+                transport: answered.transport,
+                retries: answered.retries,
+                coerced,
+                ..CallInfo::new(judged.shown.tool.server.clone(), &outgoing.tool)
+            };
+            return Ok(as_received(raw, info)?);
+        }
+        let mut converted = convert(&raw, &judged.now.world.limits)?;
         // It may be large, and everything in it was taken over.
-        drop(answered.raw);
+        drop(raw);
         self.check_output(&judged, &mut converted);
         let server = judged.now.world.servers.get(&judged.shown.tool.server);
         let redactor = || server.map(|server| server.plan.redactor().clone()).unwrap_or_default();
@@ -150,7 +201,7 @@ impl Way<'_> {
             _ if is_page || is_small => None,
             ResultSize::Bounded => results.bound(user, &mut converted, redactor),
             ResultSize::Texts => results.bound_texts(user, &mut converted, redactor),
-            ResultSize::Whole => None,
+            ResultSize::Whole | ResultSize::AsReceived => None,
         };
         let Converted { content, structured, is_error, meta, notes } = converted;
         let info = CallInfo {
@@ -164,15 +215,39 @@ impl Way<'_> {
             handle,
             notes,
         };
-        Ok(CallResult { content, structured, is_error, meta, info })
+        Ok(CallResult { content, structured, is_error, meta, raw: None, info })
     }
 
-    fn prepare(&self, judged: &Judged, want: Want) -> Result<Ready<'_>, CallError> {
+    /// Whether the caller wants the result as its server wrote it, and nobody between looks into it.
+    fn is_handed_on(&self, judged: &Judged) -> bool {
+        let server = judged.now.world.servers.get(&judged.shown.tool.server);
+        self.call.options.size == ResultSize::AsReceived
+            && self.kit.options.hooks.is_empty()
+            && !server.is_some_and(|server| server.spec().mask_results)
+    }
+
+    /// A question of a server for the client that the caller speaks for. Its state is nobody else's to read or change.
+    pub(in crate::kit) fn question(
+        &self,
+        judged: &Judged,
+        question: Box<RawValue>,
+    ) -> Result<Box<RawValue>, CallError> {
+        let server = judged.now.world.servers.get(&judged.shown.tool.server);
+        let Some(server) = server.filter(|server| server.spec().mask_results) else { return Ok(question) };
+        let mut members: Map<String, serde_json::Value> =
+            serde_json::from_str(question.get()).unwrap_or_default();
+        if let Some(requests) = members.get_mut("inputRequests") {
+            *requests = server.plan.redactor().mask_value(requests);
+        }
+        raw(&members)
+    }
+
+    pub(super) fn prepare(&self, judged: &Judged, want: Want) -> Result<Ready<'_>, CallError> {
         prepare(&judged.shown, self.call.arguments, &judged.now.world.limits, want)
     }
 
     /// Runs somebody's code, which may panic or never give way.
-    pub(super) async fn run<T: Send + 'static>(
+    pub(in crate::kit) async fn run<T: Send + 'static>(
         &self,
         whose: &str,
         judged: &Judged,
@@ -194,7 +269,7 @@ impl Way<'_> {
         judged: Judged,
         outgoing: &OutgoingCall,
         given: &str,
-    ) -> Result<(Answered, Judged), CallError> {
+    ) -> Result<(Answered, Judged), Missed> {
         let options = self.call.options;
         let mut judged = self.judged_now(judged, outgoing).await?;
         if judged.is_local() {
@@ -208,9 +283,11 @@ impl Way<'_> {
                 &*made
             }
         };
-        let meta = if outgoing.meta.is_empty() { None } else { Some(raw(&outgoing.meta)?) };
         let server = judged.shown.tool.server.clone();
-        let mut link = link_in(&judged.now, &server)?;
+        let mut link = link_in(&judged.now, &server).map_err(Missed::Undelivered)?;
+        let mut meta = Cow::Borrowed(&outgoing.meta);
+        options.log_level.iter().for_each(|level| link.log_at_least(*level, &mut meta));
+        let meta = if meta.is_empty() { None } else { Some(raw(&*meta)?) };
         if options.on_activity.is_some() && !link.status().state.is_connected() {
             options.say(|| Activity::Connecting { server: server.to_string() });
         }
@@ -224,6 +301,7 @@ impl Way<'_> {
                 repeatable: judged.shown.tool.marks.repeatable,
                 notifications: options.notifications.clone(),
                 responder: responder.clone().map(|responder| responder as Arc<dyn Responder>),
+                input: options.input.as_ref(),
                 user: outgoing.user.clone(),
                 timeout: options.timeout,
                 ..RawCall::new(&outgoing.tool, arguments)
@@ -233,26 +311,29 @@ impl Way<'_> {
                 None => link.call(call).await,
             };
             let error = match answer {
-                Ok(RawReply { result, retries, .. }) => {
+                Ok(RawReply { result, kind, retries, .. }) => {
                     let transport =
                         judged.now.world.servers.get(&server).map(|server| server.spec().transport());
-                    return Ok((Answered { raw: result, retries, transport }, judged));
+                    return Ok((Answered { raw: result, kind, retries, transport }, judged));
                 }
                 Err(error) => error,
             };
             // A server that was replaced takes no more calls; this one was not delivered and goes to the new one, if
             // what is true by then lets it.
+            if error.kind != ErrorKind::Unavailable {
+                return Err(CallError::from(error).into());
+            }
             let next = link_in(&self.kit.now(), &server).ok().filter(|next| !next.is(&link));
-            if next.is_none() || error.kind != ErrorKind::Unavailable {
-                return Err(error.into());
+            if next.is_none() {
+                return Err(Missed::Undelivered(error.into()));
             }
             judged = self.judged_now(judged, outgoing).await?;
-            link = link_in(&judged.now, &server)?;
+            link = link_in(&judged.now, &server).map_err(Missed::Undelivered)?;
         }
     }
 
     /// Whoever answers questions of this call, watched.
-    async fn responder(&self, judged: &Judged) -> Result<Option<Arc<Watched>>, CallError> {
+    pub(in crate::kit) async fn responder(&self, judged: &Judged) -> Result<Option<Arc<Watched>>, CallError> {
         let responder = self.kit.responder(self.call.options.responder.clone());
         let Some(responder) = responder else { return Ok(None) };
         let watched = Watched::new(&responder, &self.kit.threads, &judged.now.world.limits).await;
@@ -273,6 +354,8 @@ impl Way<'_> {
             self.kit.wait_for(std::slice::from_ref(server), now.world.limits.wait_agent).await;
         }
         let next = self.kit.judge(self.view, &judged.shown)?;
+        // It may have been listed just now.
+        self.check_definition(&judged, &next.now)?;
         if next.is_local() != judged.is_local() {
             return Err(not_found(self.view, self.call.tool, Vec::new()));
         }
@@ -311,6 +394,9 @@ impl Way<'_> {
         let Some(tool) = self.kit.locals.get(&outgoing.tool).cloned() else {
             return Err(CallError::new(ErrorKind::NotFound, "there is no such local tool"));
         };
+        if self.call.options.input.as_ref().is_some_and(CallerInput::is_further) {
+            return Err(CallError::new(ErrorKind::InvalidArguments, NOT_WAITING));
+        }
         let arguments = outgoing.arguments.clone();
         let context = ToolContext {
             user: outgoing.user.clone(),
@@ -326,12 +412,27 @@ impl Way<'_> {
             let message = format!("no answer within {}", Seconds(most));
             CallError::new(ErrorKind::OutcomeUnknown, message)
         })??;
-        Ok(Answered { raw: raw(&done)?, retries: 0, transport: None })
+        Ok(Answered { raw: raw(&done)?, kind: ReplyKind::Complete, retries: 0, transport: None })
     }
 }
 
+/// A result as its server wrote it; only whether it is one, and whether it says it failed, is looked at.
+fn as_received(raw: Box<RawValue>, info: CallInfo) -> Result<CallResult, CallError> {
+    #[derive(serde::Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Head {
+        #[serde(default)]
+        is_error: Option<bool>,
+    }
+    let head: Head = serde_json::from_str(raw.get()).map_err(|_| {
+        CallError::new(ErrorKind::BadAnswer, "answered with something that is not the result of a tool")
+    })?;
+    let is_error = head.is_error.unwrap_or_default();
+    Ok(CallResult { content: Vec::new(), structured: None, is_error, meta: None, raw: Some(raw), info })
+}
+
 /// The link to a server.
-fn link_in(now: &Now, server: &ServerName) -> Result<Link, CallError> {
+pub(in crate::kit) fn link_in(now: &Now, server: &ServerName) -> Result<Link, CallError> {
     if let Some(opened) = now.links.get(server) {
         let is_stopped = || CallError::new(ErrorKind::Unavailable, "is stopped");
         return if opened.lease.is_released() { Err(is_stopped()) } else { Ok(opened.link().clone()) };

@@ -62,7 +62,11 @@ fn f35_opening_listing_and_calling_are_spans_without_arguments() {
             kit.close().await;
         });
     });
-    let spans = spans.0.lock().unwrap();
+    let mut spans = spans.0.lock().unwrap();
+    let mut ids: Vec<String> = spans.iter_mut().filter_map(|(_, fields)| fields.remove("call")).collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 2, "each call has an id of its own");
     let told = |fields: &[(&str, &str)]| -> BTreeMap<String, String> {
         fields.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };

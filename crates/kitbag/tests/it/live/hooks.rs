@@ -145,6 +145,7 @@ async fn s3_22_a_hook_answers_instead_of_the_server() {
             structured: None,
             is_error: false,
             meta: None,
+            raw: None,
             info: meta,
         }))
     });

@@ -11,10 +11,12 @@ use serde_json::{Value, json};
 use super::Farm;
 use super::farm::{Opens as _, Use as _, said};
 
+mod answers;
 mod apply;
 mod approvals;
 mod audit;
 mod clocks;
+mod fallback;
 mod groups;
 mod judged;
 mod lists;
@@ -22,6 +24,7 @@ mod names;
 mod owners;
 mod pins;
 mod questions;
+mod races;
 mod reloads;
 mod revive;
 mod toxic;
@@ -33,7 +36,7 @@ mod watch;
 /// What must happen at last.
 const LONG: Duration = Duration::from_secs(30);
 
-fn user(name: &str) -> UserId {
+pub(crate) fn user(name: &str) -> UserId {
     UserId::parse(name).unwrap()
 }
 
@@ -48,7 +51,7 @@ fn setup_of(farm: &Farm, name: &str) -> Setup {
 }
 
 /// A handle of a user, its servers there or hopeless.
-async fn open_for(farm: &Farm, name: &str, options: OpenOptions) -> Kitbag {
+pub(crate) async fn open_for(farm: &Farm, name: &str, options: OpenOptions) -> Kitbag {
     let kit = Kitbag::start(setup_of(farm, name), options);
     kit.wait(Duration::from_secs(60)).await;
     kit

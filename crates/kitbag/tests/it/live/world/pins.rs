@@ -8,7 +8,7 @@ use kitbag::{ErrorKind, Kitbag, OpenOptions};
 
 use super::super::farm::{Opens as _, first};
 use super::super::{Farm, calm};
-use super::{listed, server};
+use super::{listed, open_for, server};
 
 async fn open(farm: &Farm, store: &Arc<dyn Store>) -> Kitbag {
     farm.open_with(OpenOptions { store: Some(store.clone()), ..farm.options(calm()) }).await
@@ -123,4 +123,29 @@ async fn t23_what_a_server_claims_counts_once_a_person_approved_it() {
     kit.approve_definitions(&keys).await.unwrap();
     assert!(before < names(), "{before}");
     farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t34_pins_of_a_users_own_server_are_nobody_elses() {
+    let farm = Farm::of("x", &["--fault", "c15"]);
+    farm.settings("[users.ada]\n[users.bob]\n[servers.x]\nper_user = true\n");
+    let store = store();
+    let options = || OpenOptions { store: Some(store.clone()), ..farm.options(calm()) };
+    let (ada, bob) = (open_for(&farm, "ada", options()).await, open_for(&farm, "bob", options()).await);
+    ada.call("x/one", r#"{"argument_1":"a"}"#).await.unwrap();
+    assert_eq!((status(&ada, "one").await, status(&bob, "one").await), (PinStatus::Seen, PinStatus::New));
+    change(&ada, "one").await;
+    assert_eq!(ada.call("x/one", r#"{"argument_2":"b"}"#).await.unwrap_err().kind, ErrorKind::Held);
+    // His own is as it was; what she approves or forgets is hers.
+    bob.call("x/one", r#"{"argument_1":"a"}"#).await.unwrap();
+    let hers = (server("x"), kitbag_core::ToolName::parse("one").unwrap());
+    assert_eq!(ada.approve_definitions(&[hers]).await, Ok(1));
+    assert_eq!(
+        (status(&ada, "one").await, status(&bob, "one").await),
+        (PinStatus::Approved, PinStatus::Seen)
+    );
+    assert_eq!(ada.forget_definitions(&ada.pinned_tools().await.unwrap()).await, Ok(2));
+    assert_eq!(status(&bob, "one").await, PinStatus::Seen);
+    ada.close().await;
+    farm.close(bob).await;
 }

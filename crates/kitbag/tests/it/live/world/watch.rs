@@ -12,7 +12,7 @@ use super::super::{Farm, calm, until};
 use super::{LONG, approve, server, variable};
 
 /// Looks often.
-fn quick() -> Limits {
+pub(super) fn quick() -> Limits {
     let mut limits = calm();
     limits.watch = Duration::from_millis(20);
     limits.drain = LONG;
@@ -20,7 +20,7 @@ fn quick() -> Limits {
 }
 
 /// Follows the files for as long as something else is done.
-async fn following<T>(kit: &Kitbag, work: impl Future<Output = T>) -> T {
+pub(super) async fn following<T>(kit: &Kitbag, work: impl Future<Output = T>) -> T {
     tokio::select! {
         () = kit.follow_files(|_| {}) => panic!("it does not end by itself"),
         done = work => done,
