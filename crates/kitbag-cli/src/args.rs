@@ -6,8 +6,9 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approvals, audit, call, completions, config, conformance, cost, doctor, errors, logs, man, names, pins,
-    policy, prompt, servers, show, status, tools, trust, why,
+    approvals, audit, call, chat, completions, config, conformance, cost, doctor, errors, logs, man, names,
+    pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio, tokens, tools, trust,
+    why,
 };
 use crate::exit;
 
@@ -39,6 +40,20 @@ pub(crate) enum Command {
     Show(show::Args),
     /// Call a tool
     Call(call::Args),
+    /// List and read the resources of every server
+    Resources(resources::Args),
+    /// List and get the prompts of every server
+    Prompts(prompts::Args),
+    /// Let a model answer, or do a task, with the tools
+    Run(run::Args),
+    /// Talk with a model that has the tools
+    Chat(chat::Args),
+    /// Serve every tool to MCP hosts at one address
+    Serve(serve::Args),
+    /// Serve every tool to the MCP host that starts this command
+    Stdio(stdio::Args),
+    /// Make, list and revoke the tokens that `serve` asks for
+    Tokens(tokens::Args),
     /// Show why a tool can, or cannot, be called
     Why(why::Args),
     /// Show the state of every server
@@ -114,7 +129,8 @@ pub(crate) struct Global {
 }
 
 pub(crate) fn parse_time(text: &str) -> Result<Duration, String> {
-    kitbag_core::config::settings::duration(text).ok_or_else(|| "write a number and ms, s, m or h".to_owned())
+    kitbag_core::config::settings::duration(text)
+        .ok_or_else(|| "write a number and ms, s, m, h or d".to_owned())
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

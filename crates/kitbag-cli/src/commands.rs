@@ -3,6 +3,7 @@
 pub(crate) mod approvals;
 pub(crate) mod audit;
 pub(crate) mod call;
+pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conformance;
@@ -17,9 +18,15 @@ mod overview;
 pub(crate) mod pins;
 pub(crate) mod policy;
 pub(crate) mod prompt;
+pub(crate) mod prompts;
+pub(crate) mod resources;
+pub(crate) mod run;
+pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod show;
 pub(crate) mod status;
+pub(crate) mod stdio;
+pub(crate) mod tokens;
 pub(crate) mod tools;
 pub(crate) mod trust;
 mod users;
@@ -40,6 +47,8 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Show(args)) => show::run(context, &args),
         Some(Command::Why(args)) => why::run(context, &args),
         Some(Command::Call(args)) => call::run(context, &args),
+        Some(Command::Resources(args)) => resources::run(context, &args),
+        Some(Command::Prompts(args)) => prompts::run(context, &args),
         Some(Command::Status(args)) => status::run(context, &args),
         Some(Command::Logs(args)) => logs::run(context, &args),
         Some(Command::Limits) => limits::run(context),
@@ -49,6 +58,11 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Pins(args)) => pins::run(context, &args),
         Some(Command::Approvals(args)) => approvals::run(context, &args),
         Some(Command::Policy(args)) => policy::run(context, &args),
+        Some(Command::Run(args)) => run::run(context, &args),
+        Some(Command::Chat(args)) => chat::run(context, &args),
+        Some(Command::Serve(args)) => serve::run(context, &args),
+        Some(Command::Stdio(args)) => stdio::run(context, &args),
+        Some(Command::Tokens(args)) => tokens::run(context, &args),
         Some(Command::Users) => users::run(context),
         Some(Command::Audit(args)) => audit::run(context, &args),
         Some(Command::Trust(args)) => trust::run(context, &args),

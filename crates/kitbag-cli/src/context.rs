@@ -15,7 +15,7 @@ use crate::terminal::{BAD, DIM, styled};
 use crate::{json, report};
 
 /// The commands that take the flags of [`LinkArgs`].
-const CONNECTING: [&str; 5] = ["call", "show", "status", "tools", "why"];
+const CONNECTING: [&str; 9] = ["call", "chat", "run", "serve", "show", "status", "stdio", "tools", "why"];
 
 pub(crate) struct Context {
     pub(crate) global: Global,
@@ -58,7 +58,8 @@ impl Context {
             catalog: self.global.catalog.clone(),
             ..DiscoverOptions::default()
         };
-        let setup = Setup::discover(&request)?;
+        let mut setup = Setup::discover(&request)?;
+        crate::store::read_answers(&mut setup);
         #[cfg(unix)]
         crate::signals::within(setup.limits.wait_signal);
         self.check_agent(&setup)?;
@@ -152,6 +153,12 @@ impl Context {
         self.note(written);
     }
 
+    /// Prints text of ours on stderr as it is, colours included.
+    pub(crate) fn tell(&mut self, text: &str) {
+        let written = self.err.write_all(text.as_bytes());
+        self.note(written);
+    }
+
     /// Prints something that was said along the way on stderr, dimmed, for those who want to know more.
     pub(crate) fn aside(&mut self, text: &str) {
         if !self.global.verbose {
@@ -213,6 +220,12 @@ impl Context {
         };
         let written = self.err.write_all(text.as_bytes());
         self.note(written);
+    }
+
+    /// Shows what was printed so far, for whoever waits for it while the command goes on.
+    pub(crate) fn flush(&mut self) {
+        let flushed = self.out.flush();
+        self.note(flushed);
     }
 
     /// The first trouble with our own output, if there was any.

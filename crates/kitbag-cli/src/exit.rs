@@ -4,7 +4,8 @@ use std::process::ExitCode;
 
 use kitbag::files::{FileError, RegistryError};
 use kitbag::{ErrorKind, FaultKind, OpenError, SetupError};
-use kitbag_core::codes::USAGE;
+use kitbag_agent::{AgentError, ConversationError, ModelError};
+use kitbag_core::codes::{MODEL, USAGE};
 use kitbag_core::model::EXIT_CODES;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ pub(crate) enum Exit {
     Timeout = 8,
     OutcomeUnknown = 9,
     Drift = 10,
+    Model = 11,
     AuthRequired = 12,
     BadAnswer = 13,
     RateLimited = 14,
@@ -33,7 +35,7 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
-    const ALL: [Self; 16] = [
+    const ALL: [Self; 17] = [
         Self::Done,
         Self::ToolError,
         Self::Usage,
@@ -45,6 +47,7 @@ impl Exit {
         Self::Timeout,
         Self::OutcomeUnknown,
         Self::Drift,
+        Self::Model,
         Self::AuthRequired,
         Self::BadAnswer,
         Self::RateLimited,
@@ -65,6 +68,7 @@ impl Exit {
             Self::Timeout => ErrorKind::Timeout.as_str(),
             Self::OutcomeUnknown => ErrorKind::OutcomeUnknown.as_str(),
             Self::Drift => FaultKind::DefinitionChanged.as_str(),
+            Self::Model => MODEL.0,
             Self::AuthRequired => ErrorKind::AuthRequired.as_str(),
             Self::BadAnswer => ErrorKind::BadAnswer.as_str(),
             Self::RateLimited => ErrorKind::RateLimited.as_str(),
@@ -211,6 +215,37 @@ impl From<OpenError> for Failure {
         let fix = error.reason.as_ref().and_then(|reason| reason.hint.as_ref());
         let message = fix.map_or(error.to_string(), |fix| format!("{error}; {fix}"));
         Self::new(exit, message).hint(format!("kitbag logs {}", error.server))
+    }
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self::new(Exit::Model, error.to_string())
+    }
+}
+
+impl From<ConversationError> for Failure {
+    fn from(error: ConversationError) -> Self {
+        let message = error.to_string();
+        match error {
+            ConversationError::NotFound { .. } => {
+                Self::new(Exit::NotFound, message).hint("kitbag run --conversation new MESSAGE begins one")
+            }
+            ConversationError::InUse { .. } => Self::new(Exit::Unavailable, message),
+            _ => Self::new(Exit::Config, message),
+        }
+    }
+}
+
+impl From<AgentError> for Failure {
+    fn from(error: AgentError) -> Self {
+        match error {
+            AgentError::Model(error) => error.into(),
+            AgentError::Conversation(error) => error.into(),
+            AgentError::Clash(_) => Self::new(Exit::Config, error.to_string())
+                .hint("rename one of them, or set clash = \"prefix\" for the agent"),
+            _ => Self::new(Exit::Bug, error.to_string()),
+        }
     }
 }
 

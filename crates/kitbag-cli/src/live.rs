@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::Duration;
 
 use kitbag::cli::{READ_RESULT, could_have, speaks_of};
 use kitbag::connect::StartServers;
 use kitbag::{
-    ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, Fault, FaultKind, Kitbag, LocalTool, OpenOptions,
-    ServerName, ServerSpec, ServerStatus, Setup, Severity, UserId, View,
+    ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, CancellationToken, Fault, FaultKind, Kitbag,
+    LocalTool, OpenOptions, ServerName, ServerSpec, ServerStatus, Setup, Severity, UserId, View,
 };
 use kitbag_core::Stage;
 use kitbag_core::model::TrifectaPolicy;
@@ -178,6 +179,18 @@ fn servers_for(context: &Context, setup: &Setup, name: &str) -> Vec<ServerName> 
         only.sort();
         only.dedup();
     }
+    with_fallbacks(setup, only)
+}
+
+/// The same with the servers that take their calls while they are not available.
+fn with_fallbacks(setup: &Setup, mut only: Vec<ServerName>) -> Vec<ServerName> {
+    let fallbacks = setup.fallbacks().by_server;
+    let mut at = 0;
+    while let Some(other) = only.get(at).map(|server| fallbacks.get(server)) {
+        at += 1;
+        let is_new = other.is_some_and(|other| !only.contains(other));
+        only.extend(other.filter(|_| is_new).cloned());
+    }
     only
 }
 
@@ -231,21 +244,62 @@ struct AtTerminal;
 
 impl Approver for AtTerminal {
     fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
-        let arguments = serde_json::Value::Object(approval.arguments).to_string();
-        let call = format!("{}/{} {arguments}", approval.server, approval.tool);
-        let question = format!(
-            "{} needs your approval: {}\nCall it? y once, s for this session, a always, anything else no [y/N] ",
-            visible(&call),
-            visible(&approval.why)
-        );
-        let asked = tokio::task::spawn_blocking(move || match ask(&question).as_deref().map(str::trim) {
-            Some("y" | "Y" | "yes") => ApprovalAnswer::Once,
-            Some("s" | "S" | "session") => ApprovalAnswer::Session,
-            Some("a" | "A" | "always") => ApprovalAnswer::Always,
-            _ => ApprovalAnswer::No,
-        });
+        let question = question(&approval);
+        let asked = tokio::task::spawn_blocking(move || answer(ask(&question).as_deref()));
         Box::pin(async move { asked.await.unwrap_or(ApprovalAnswer::No) })
     }
+}
+
+/// What a person is asked about a call.
+pub(crate) fn question(approval: &ApprovalRequest) -> String {
+    let arguments = serde_json::Value::Object(approval.arguments.clone()).to_string();
+    let call = format!("{}/{} {arguments}", approval.server, approval.tool);
+    format!(
+        "{} needs your approval: {}\nCall it? y once, s for this session, a always, anything else no [y/N] ",
+        visible(&call),
+        visible(&approval.why)
+    )
+}
+
+/// What a line that was typed means.
+pub(crate) fn answer(line: Option<&str>) -> ApprovalAnswer {
+    match line.map(str::trim) {
+        Some("y" | "Y" | "yes") => ApprovalAnswer::Once,
+        Some("s" | "S" | "session") => ApprovalAnswer::Session,
+        Some("a" | "A" | "always") => ApprovalAnswer::Always,
+        _ => ApprovalAnswer::No,
+    }
+}
+
+/// Runs something that goes on until a signal tells it to end, and then ends as it should within `most`.
+pub(crate) fn serve_on<T, F: Future<Output = Result<T, Failure>>>(
+    most: Duration,
+    work: impl FnOnce(CancellationToken) -> F,
+) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::new(Exit::Bug, format!("no runtime: {error}")))?;
+    let stop = CancellationToken::new();
+    #[cfg(unix)]
+    crate::signals::within(most);
+    #[cfg(unix)]
+    let interrupts = Interrupts::listen()
+        .map_err(|error| Failure::new(Exit::Bug, format!("cannot listen for signals: {error}")))?;
+    #[cfg(unix)]
+    let interrupted = interrupts.next();
+    #[cfg(not(unix))]
+    let interrupted = async { drop(tokio::signal::ctrl_c().await) };
+    let done = runtime.block_on(async {
+        let work = work(stop.clone());
+        tokio::pin!(work);
+        tokio::select! {
+            done = &mut work => return done,
+            () = interrupted => stop.cancel(),
+        }
+        let late = || Failure::new(Exit::Interrupted, "interrupted");
+        tokio::time::timeout(most, work).await.unwrap_or_else(|_| Err(late()))
+    });
+    runtime.shutdown_background();
+    done
 }
 
 /// Runs something that needs servers. An interrupt ends it and us at once; the guards end the servers.

@@ -1,19 +1,24 @@
 //! The `kitbag` command: arguments in, one command run, an exit code out.
 
+mod agents;
 mod args;
 mod arguments;
 mod commands;
 mod context;
 mod exit;
+mod follow;
 mod json;
 mod keyboard;
 mod link_args;
 mod live;
+mod log;
 mod nothing;
+mod offered;
 mod present;
 mod report;
 #[cfg(unix)]
 mod signals;
+mod snippets;
 mod starting;
 mod store;
 mod terminal;

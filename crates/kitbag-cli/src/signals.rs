@@ -42,8 +42,13 @@ impl Interrupts {
         let (mut signals, listener) = (Signals::new([SIGINT, SIGTERM, SIGHUP])?, heard.clone());
         let listen = move || {
             let mut signals = signals.forever();
-            // An interrupt while a question is open is about the question, once: a server may ask for ever.
-            if signals.next() == Some(SIGINT) && cancel_question() {
+            let mut signal = signals.next();
+            // An interrupt while a model answers is about that answer, each time: a person asked for it.
+            while signal == Some(SIGINT) && cancel(&RUN) {
+                signal = signals.next();
+            }
+            // One while a question is open is about the question, once: a server may ask for ever.
+            if signal == Some(SIGINT) && cancel(&OPEN) {
                 signals.next();
             }
             if !listener.over.load(Ordering::Relaxed) {
@@ -80,12 +85,39 @@ impl Drop for Interrupts {
 /// Told when the question that is open is cancelled.
 static OPEN: LazyLock<Mutex<Option<Arc<Notify>>>> = LazyLock::new(Mutex::default);
 
-fn open_question() -> MutexGuard<'static, Option<Arc<Notify>>> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Told when the answer that is being made is cancelled.
+static RUN: LazyLock<Mutex<Option<Arc<Notify>>>> = LazyLock::new(Mutex::default);
+
+type Cancelled = LazyLock<Mutex<Option<Arc<Notify>>>>;
+
+fn held(slot: &'static Cancelled) -> MutexGuard<'static, Option<Arc<Notify>>> {
+    slot.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn cancel_question() -> bool {
-    open_question().take().inspect(|question| question.notify_one()).is_some()
+fn cancel(slot: &'static Cancelled) -> bool {
+    held(slot).take().inspect(|open| open.notify_one()).is_some()
+}
+
+/// An answer of a model that is being made: an interrupt cancels it, and nothing else.
+pub(crate) struct OpenRun(Arc<Notify>);
+
+impl OpenRun {
+    pub(crate) fn new() -> Self {
+        let cancelled = Arc::new(Notify::new());
+        *held(&RUN) = Some(cancelled.clone());
+        Self(cancelled)
+    }
+
+    /// Waits until it is cancelled.
+    pub(crate) async fn cancelled(&self) {
+        self.0.notified().await;
+    }
+}
+
+impl Drop for OpenRun {
+    fn drop(&mut self) {
+        *held(&RUN) = None;
+    }
 }
 
 /// A question that is open: the first interrupt cancels it and nothing else, the next one ends the process.
@@ -94,7 +126,7 @@ pub(crate) struct OpenQuestion(Arc<Notify>);
 impl OpenQuestion {
     pub(crate) fn new() -> Self {
         let cancelled = Arc::new(Notify::new());
-        *open_question() = Some(cancelled.clone());
+        *held(&OPEN) = Some(cancelled.clone());
         Self(cancelled)
     }
 
@@ -106,7 +138,7 @@ impl OpenQuestion {
 
 impl Drop for OpenQuestion {
     fn drop(&mut self) {
-        *open_question() = None;
+        *held(&OPEN) = None;
     }
 }
 

@@ -24,12 +24,13 @@ pub(crate) async fn wait_for_tool(context: &mut Context, kit: &Kitbag, tool: &st
     let (limits, wait) = (kit.limits(), context.global.wait);
     let one = wait.unwrap_or(limits.wait_download + limits.wait_list);
     let all = wait.unwrap_or(limits.wait_agent);
-    if context.ad_hoc || kit.links().iter().all(|link| speaks_of(link.name(), tool)) {
-        return until(context, kit, kit.wait_for_all(one)).await;
+    let servers = awaited(kit, tool);
+    if context.ad_hoc || servers.iter().all(|server| speaks_of(server, tool)) {
+        return until(context, kit, kit.wait_for_servers(&servers, one)).await;
     }
     let holder = holder(context, kit, tool);
     let snapshot = kit.snapshot();
-    let mut unknown: Vec<ServerName> = kit.links().iter().map(|link| link.name().clone()).collect();
+    let mut unknown = servers;
     unknown.retain(|server| holder.is_none() || snapshot.part(server).is_none());
     let holder: Vec<ServerName> = holder.into_iter().collect();
     let known = async {
@@ -40,6 +41,16 @@ pub(crate) async fn wait_for_tool(context: &mut Context, kit: &Kitbag, tool: &st
     if !holder.is_empty() && self::holder(context, kit, tool).is_none() {
         until(context, kit, kit.wait_for_all(all)).await;
     }
+}
+
+/// The servers that could have a tool. One that is only there to take the calls of another is started when it has to.
+fn awaited(kit: &Kitbag, tool: &str) -> Vec<ServerName> {
+    let mut servers: Vec<ServerName> = kit.links().iter().map(|link| link.name().clone()).collect();
+    if servers.iter().any(|server| speaks_of(server, tool)) {
+        let fallbacks = kit.setup().fallbacks().by_server;
+        servers.retain(|server| speaks_of(server, tool) || fallbacks.values().all(|other| other != server));
+    }
+    servers
 }
 
 /// How long a command waits that lists servers: one that was typed as a command may have to be downloaded first, and is

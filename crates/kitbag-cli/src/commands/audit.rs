@@ -132,6 +132,6 @@ fn as_json(entry: &AuditEntry) -> Value {
         "server": row.server.as_ref().map(ServerName::as_str), "tool": row.tool,
         "decision": row.decision.to_string(), "rule": row.rule, "outcome": row.outcome.as_str(),
         "took_ms": row.took.as_millis() as u64, "request_bytes": row.request_bytes,
-        "result_bytes": row.result_bytes, "arguments": row.arguments,
+        "result_bytes": row.result_bytes, "arguments": row.arguments, "call": row.call,
     })
 }

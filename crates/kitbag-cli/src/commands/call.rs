@@ -26,9 +26,10 @@ mod save;
 
 use elicit::Asker;
 use given::{Given, Sources};
-use hide::Hide;
+pub(super) use hide::Hide;
 use progress::ProgressLine;
-use save::Folder;
+pub(super) use result::show;
+pub(super) use save::Folder;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -15,7 +15,7 @@ use crate::{json, live};
 
 mod connect;
 mod inputs;
-mod rules;
+pub(super) mod rules;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,7 +61,7 @@ pub(super) fn known_faults(setup: &Setup) -> Vec<Fault> {
 }
 
 fn without_rules(setup: &Setup) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = setup.faults().cloned().collect();
+    let mut faults: Vec<Fault> = setup.faults().cloned().chain(setup.fallbacks().faults).collect();
     for row in setup.merged.servers.iter().filter(|row| row.state == EntryState::Used) {
         if let Some(spec) = &row.spec {
             match setup.resolve(spec, &row.layer) {

@@ -3,7 +3,7 @@
 
 use kitbag::connect::ReasonClass;
 use kitbag::{ErrorKind, FaultKind};
-use kitbag_core::codes::{CodePage, USAGE, all_codes, code_page};
+use kitbag_core::codes::{CodePage, MODEL, USAGE, all_codes, code_page};
 use kitbag_core::model::EXIT_CODES;
 use kitbag_core::text::nearest;
 use serde_json::{Value, json};
@@ -90,8 +90,9 @@ fn meanings(code: &str) -> Vec<(&'static str, &'static str)> {
     let call = ErrorKind::ALL.iter().find(|kind| kind.as_str() == code).map(|kind| ("call", kind.sentence()));
     let server = ReasonClass::ALL.iter().find(|class| class.as_str() == code);
     let server = server.map(|class| ("server", class.sentence()));
-    let usage = (code == USAGE.0).then_some(("command", USAGE.1));
-    [fault, call, server, usage].into_iter().flatten().collect()
+    let of_commands = [USAGE, MODEL].into_iter().find(|(word, _)| code == *word);
+    let command = of_commands.map(|(_, meaning)| ("command", meaning));
+    [fault, call, server, command].into_iter().flatten().collect()
 }
 
 fn as_json(page: &CodePage) -> Value {

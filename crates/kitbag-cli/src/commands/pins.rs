@@ -16,6 +16,7 @@ use crate::store::refused;
 use crate::terminal::{BAD, DIM, GOOD, ODD, cell, lines, plural, styled, table};
 use crate::{json, link_args, live, starting};
 
+mod findings;
 mod lock;
 
 const EXAMPLES: &str = "\
@@ -160,7 +161,7 @@ fn list(context: &mut Context, which: &[String]) -> Result<Exit, Failure> {
             return Ok(Exit::Done);
         }
         let mut rows = table();
-        rows.set_header(["SERVER", "TOOL", "STATE", "HASH"]);
+        rows.set_header(["SERVER", "TOOL", "STATE", "HASH", "FINDINGS"]);
         for tool in &pinned {
             let hash = tool.pin.as_ref().map(|pin| pin.hash.to_string()).unwrap_or_default();
             let hash = hash.chars().take(12).collect::<String>();
@@ -170,9 +171,11 @@ fn list(context: &mut Context, which: &[String]) -> Result<Exit, Failure> {
                 visible(tool.tool.as_str()).into(),
                 state,
                 cell(DIM, hash),
+                cell(ODD, findings::codes(tool)),
             ]);
         }
         context.print(lines(&rows));
+        context.print(pinned.iter().map(|tool| findings::described(tool)).collect::<String>());
         let changed = pinned.iter().filter(|tool| tool.status == PinStatus::Changed).count();
         if 0 < changed {
             context.remark(format!("{} changed and held; kitbag pins diff", plural(changed, "tool")));
@@ -191,7 +194,7 @@ fn diff(context: &mut Context, which: &[String]) -> Result<Exit, Failure> {
             context.remark("nothing changed since it was pinned");
         } else {
             for tool in &changed {
-                context.print(shown_diff(tool));
+                context.print(shown_diff(tool) + &findings::described(tool));
             }
             context.remark("to take a change: kitbag pins approve SERVER/TOOL");
         }
@@ -279,6 +282,7 @@ fn as_json(tool: &PinnedTool) -> Value {
         "server": tool.server.as_str(), "tool": tool.tool.as_str(), "state": tool.status.as_str(),
         "hash": tool.pin.as_ref().map(|pin| pin.hash.to_string()),
         "pinned": value(&then), "now": value(&now),
+        "pinned_findings": findings::as_json(&tool.pinned_findings), "findings": findings::as_json(&tool.findings),
     })
 }
 

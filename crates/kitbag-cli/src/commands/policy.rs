@@ -7,6 +7,7 @@ use kitbag_core::shape::policy::CallDecision;
 use kitbag_core::text::visible;
 use serde_json::{Map, Value, json};
 
+use super::doctor::rules;
 use crate::arguments;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -101,6 +102,8 @@ fn decide(
     args: &Test,
 ) -> Result<(&'static str, Option<String>), Failure> {
     let view = live::view(context, kit, user)?;
+    let agent = context.global.agent.clone();
+    context.faults(&rules::about(&kit.setup(), &kit.snapshot(), None, agent.as_deref()));
     let NameMatch::One(index) = view.find(&args.tool) else {
         let hidden = view.hidden(&args.tool).next().and_then(|hidden| hidden.reason());
         return match hidden {

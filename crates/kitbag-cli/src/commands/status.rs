@@ -216,6 +216,7 @@ fn as_json(row: &ServerStatus, lingering: &[LingeringDownload]) -> Value {
         "error": status.reason().map(Reason::to_string),
         "reason": status.reason().map(reason),
         "next_try": status.next_try.map(time),
+        "calls_refused_until": status.calls_refused_until.map(time),
         "restarts": status.restarts,
         "since": time(status.since),
         "last_good": status.last_good.map(time),

@@ -9,6 +9,7 @@ use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
 use super::call::absent;
+use super::doctor::rules;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::{self, LinkArgs};
@@ -56,7 +57,11 @@ fn once(
     let view = live::view(context, kit, user)?;
     let agent = context.global.agent.clone();
     let search = Search { kit, view: &view, renamed, unused, agent: agent.as_deref() };
-    let walks = match search.find(name) {
+    let found = search.find(name);
+    let server =
+        if let Way::To(walks) = &found { walks.first().map(|walk| walk.server.as_str()) } else { None };
+    context.faults(&rules::about(&kit.setup(), &kit.snapshot(), server, agent.as_deref()));
+    let walks = match found {
         Way::To(walks) => walks,
         Way::Nowhere(near) => {
             if context.global.json {

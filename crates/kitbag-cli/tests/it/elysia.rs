@@ -89,16 +89,13 @@ fn s1_12_on_a_terminal_an_input_is_asked_for_once_and_kept() {
     let house = House::new();
     let file = house.put("list.json", ASKING);
     let args = ["doctor", "--config", file.to_str().unwrap()];
-    // The file was there before, open to everybody: secrets close it.
-    let secrets = house.put("kit/state/secrets.json", "");
-    std::fs::set_permissions(&secrets, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert!(!house.path("kit/state/kitbag.db").exists());
     let first = pty::run(&house, 100, &args, &[Step::Hidden("Token of the CRM", "PLANTED-SECRET")]).exits(0);
     assert_eq!(first.err, "", "{}", first.out);
     let second = pty::run(&house, 100, &args, &[]).exits(0);
     assert!(!second.out.contains("Token of the CRM"), "asked again: {}", second.out);
     assert!(!first.out.contains("PLANTED-SECRET") && !second.out.contains("PLANTED-SECRET"));
-    assert!(house.text("kit/state/secrets.json").contains("PLANTED-SECRET"));
-    assert_eq!(std::fs::metadata(&secrets).unwrap().permissions().mode() & 0o777, 0o600);
+    is_encrypted(&house);
     // Without a terminal the kept answer serves too, and shows nowhere.
     for command in [
         &["doctor"][..],
@@ -110,6 +107,41 @@ fn s1_12_on_a_terminal_an_input_is_asked_for_once_and_kept() {
         let args: Vec<&str> = command.iter().copied().chain(["--config", args[2]]).collect();
         let ran = house.run(&args).exits(0);
         assert!(!ran.all().contains("PLANTED-SECRET"), "{}", ran.all());
+    }
+}
+
+/// The answer is in no file of the state folder as it was given, and the key is for its owner alone.
+#[track_caller]
+fn is_encrypted(house: &House) {
+    assert!(!house.path("kit/state/secrets.json").exists());
+    for file in std::fs::read_dir(house.path("kit/state")).unwrap().map(|file| file.unwrap().path()) {
+        let bytes = if file.is_file() { std::fs::read(&file).unwrap() } else { Vec::new() };
+        assert!(!String::from_utf8_lossy(&bytes).contains("PLANTED-SECRET"), "{}", file.display());
+    }
+    let key = std::fs::metadata(house.path("kit/state/kitbag.key")).unwrap();
+    assert_eq!(key.permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn s1_12_answers_of_the_file_are_taken_over_unless_the_store_refuses_them() {
+    let house = House::new();
+    let file = house.put("list.json", ASKING);
+    let config = file.to_str().unwrap();
+    let answers = serde_json::json!({"version": 2, "inputs": {format!("{config}#crm"): {"crm-token": "PLANTED-SECRET"}}});
+    let secrets = house.put("kit/state/secrets.json", answers.to_string());
+    house.put("kit/state/kitbag.db", "no database");
+    let ran = house.run(&["doctor", "--json", "--config", config]);
+    assert!(
+        ran.out.contains("answers to inputs cannot be read") && !ran.out.contains("missing_input"),
+        "{}",
+        ran.out
+    );
+    assert!(!ran.all().contains("PLANTED-SECRET"));
+    assert_eq!(std::fs::read_to_string(&secrets).unwrap(), answers.to_string(), "it still counts");
+    std::fs::remove_file(house.path("kit/state/kitbag.db")).unwrap();
+    for _ in 0..2 {
+        house.run(&["doctor", "--config", config]).exits(0);
+        is_encrypted(&house);
     }
 }
 

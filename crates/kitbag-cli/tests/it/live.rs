@@ -11,6 +11,7 @@ mod cli_names;
 mod cli_present;
 mod cli_proxy;
 mod cli_reasons;
+mod cli_run;
 mod cli_server;
 mod cli_show;
 mod cli_store;

@@ -4,6 +4,7 @@
 mod exported;
 mod host;
 mod imported;
+mod served;
 mod written;
 
 use serde_json::Value;

@@ -6,6 +6,7 @@ mod at_address;
 mod bare;
 mod installed;
 mod place;
+mod run;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

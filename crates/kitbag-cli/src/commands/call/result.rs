@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 use crate::terminal::{plural, readable};
 
 /// Prints a result; what is not text is saved as files. A person or a file sees it here, so secrets are hidden.
-pub(super) fn show(
+pub(in crate::commands) fn show(
     context: &mut Context,
     received: &CallResult,
     folder: &Folder,
@@ -100,6 +100,13 @@ fn lines(block: &ContentBlock, file: Option<(String, Vec<u8>)>, saving: &mut Sav
 
 /// How to get the rest, and what was odd.
 fn say_more(context: &mut Context, result: &CallResult) {
+    let links = || result.content.iter().filter(|block| block.kind() == "resource_link");
+    if let Some(uri) = links().find_map(|link| link.as_value()["uri"].as_str()) {
+        let uri = crate::arguments::quoted(&kitbag::cli::unique_uri(&result.info.server, uri));
+        let command = context.to_type(&format!("kitbag resources read {uri}"));
+        let which = if links().nth(1).is_some() { "the first link" } else { "the link" };
+        context.remark(format!("read {which}: {command}"));
+    }
     if let Some(handle) = &result.info.handle {
         let command = context.to_type(&format!("kitbag call {READ_RESULT} handle={handle} page=2"));
         context.remark(format!("read on: {command}; all at once: --full"));

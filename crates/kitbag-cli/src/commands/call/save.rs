@@ -11,7 +11,7 @@ use crate::terminal::plural;
 
 mod folder;
 
-pub(super) use folder::Folder;
+pub(in crate::commands) use folder::Folder;
 
 /// The most files of one name.
 const MOST: usize = 10_000;
@@ -188,7 +188,14 @@ mod tests {
             handle: None,
             notes: Vec::new(),
         };
-        CallResult { content: Vec::new(), structured: None, is_error: false, meta: None, info: meta }
+        CallResult {
+            content: Vec::new(),
+            structured: None,
+            is_error: false,
+            meta: None,
+            raw: None,
+            info: meta,
+        }
     }
 
     /// A file that was found taken, or was written, is not tried again: thousands would take the time of millions.

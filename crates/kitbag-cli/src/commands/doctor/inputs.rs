@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use kitbag::files::SecretStore;
 use kitbag::{Secret, ServerSpec, Setup};
 use kitbag_core::config::layers::EntryState;
 use kitbag_core::config::own::asks_for;
-use kitbag_core::model::input_variable;
+use kitbag_core::model::{Input, input_variable};
 
 use crate::context::Context;
 use crate::exit::Failure;
+use crate::store;
 use crate::terminal::{ask, is_interactive};
 
 /// On a terminal, asks once for every input that has no value yet, and keeps the answers.
@@ -20,13 +20,13 @@ pub(super) fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result
     let rows = setup.merged.servers.iter().filter(|row| row.state == EntryState::Used);
     let specs: Vec<Arc<ServerSpec>> = rows.filter_map(|row| row.spec.clone()).collect();
     for spec in &specs {
-        let secrets = SecretStore::load(&setup.folders);
         let open = |id: &str| {
             asks_for(spec, id)
                 && setup.env().filled(&input_variable(id)).is_none()
-                && secrets.get(&setup.user, spec, id).is_none()
+                && setup.answer(spec, id).is_none()
         };
-        for input in spec.inputs.iter().filter(|input| open(&input.id)) {
+        let open: Vec<&Input> = spec.inputs.iter().filter(|input| open(&input.id)).collect();
+        for input in open {
             let choices = if input.options.is_empty() {
                 String::new()
             } else {
@@ -39,11 +39,10 @@ pub(super) fn ask_for_inputs(context: &mut Context, setup: &mut Setup) -> Result
             if let Some(answer) =
                 answer.filter(|answer| input.options.is_empty() || input.options.contains(answer))
             {
-                SecretStore::keep(&setup.folders, &setup.user, spec, &input.id, &Secret::new(answer))?;
+                store::keep_answer(setup, spec, &input.id, &Secret::new(answer))?;
             }
         }
     }
-    setup.reload_secrets();
     Ok(())
 }
 

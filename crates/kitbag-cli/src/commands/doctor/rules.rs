@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use kitbag::connect::StartServers;
-use kitbag::{Fault, FaultKind, Kitbag, OpenOptions, ServerSpec, Setup};
+use kitbag::{Fault, FaultKind, Kitbag, OpenOptions, ServerSpec, Setup, UserId};
 use kitbag_core::catalog::Snapshot;
 use kitbag_core::config::settings::{Pattern, PatternOwner};
 use kitbag_core::shape::{KnownTools, unmatched};
@@ -22,6 +22,30 @@ pub(super) fn of(setup: &Setup, snapshot: &Snapshot) -> Vec<Fault> {
     let patterns = patterns(setup);
     let patterns: Vec<&Pattern> = patterns.iter().map(AsRef::as_ref).collect();
     if patterns.is_empty() { Vec::new() } else { unmatched(&patterns, &known(setup, snapshot)) }
+}
+
+/// The same of the rules that decide about one tool: those of its server, of the agent, and of the user's groups.
+pub(in crate::commands) fn about(
+    setup: &Setup,
+    snapshot: &Snapshot,
+    server: Option<&str>,
+    agent: Option<&str>,
+) -> Vec<Fault> {
+    let mut patterns = patterns(setup);
+    patterns.retain(|pattern| match &pattern.owner {
+        PatternOwner::Server(name) | PatternOwner::Entry(name) => server.is_none_or(|server| server == name),
+        PatternOwner::Agent(name) => agent == Some(name),
+        PatternOwner::Group(name) => is_member(setup, name),
+    });
+    let patterns: Vec<&Pattern> = patterns.iter().map(AsRef::as_ref).collect();
+    if patterns.is_empty() { Vec::new() } else { unmatched(&patterns, &known(setup, snapshot)) }
+}
+
+/// Whether the user a setup is for belongs to a group.
+fn is_member(setup: &Setup, group: &str) -> bool {
+    let memberships = setup.settings.iter().flat_map(|(_, settings)| &settings.memberships);
+    let mut own = memberships.filter(|(user, _)| *user == setup.user).flat_map(|(_, groups)| groups);
+    own.any(|own| own.value == group) || setup.user == UserId::local() && group == UserId::local().as_str()
 }
 
 /// The same by the lists that are remembered; says which servers had none. Nothing is started for it.
@@ -90,6 +114,11 @@ fn known(setup: &Setup, snapshot: &Snapshot) -> KnownTools {
             known
                 .add_tools(&part.server, part.tools.iter().map(|tool| tool.name.to_string()).chain(left_out));
         }
+        part.tools.iter().filter_map(|tool| tool.category.as_deref()).for_each(|own| known.add_category(own));
+    }
+    for rules in setup.used().map(|spec| &spec.rules) {
+        let of_tools = rules.tools.iter().filter_map(|(_, rules)| rules.category.as_deref());
+        of_tools.chain(rules.category.as_deref()).for_each(|category| known.add_category(category));
     }
     known
 }

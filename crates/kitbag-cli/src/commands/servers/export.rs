@@ -5,28 +5,35 @@ use std::path::{Path, PathBuf};
 use kitbag::files::export_into;
 use kitbag::{ServerName, ServerSpec, Setup};
 use kitbag_core::config::export;
-use kitbag_core::config::export::{ExportSecrets, ExportTarget};
+use kitbag_core::config::export::{EndpointReach, ExportSecrets, ExportTarget};
 use kitbag_core::config::layers::EntryState;
 use kitbag_core::config::tree::Format;
 use kitbag_core::text::nearest;
 use serde_json::Value;
 
 use super::show;
+use crate::commands::overview::short;
+use crate::commands::serve::usual_address;
 use crate::context::{Context, server_name};
 use crate::exit::{Exit, Failure};
-use crate::terminal::is_shown;
+use crate::snippets::{self, HostSnippet, TOKEN};
+use crate::terminal::{DIM, TITLE, is_shown, styled};
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these servers; all that are in use or disabled otherwise
     #[arg(conflicts_with = "endpoint")]
     names: Vec<String>,
-    /// The program, such as claude, cursor or vscode
+    /// The program, such as claude, cursor or vscode; with --endpoint also all
     #[arg(long, value_name = "PROGRAM", value_parser = parse_target)]
-    to: ExportTarget,
-    /// Export Kitbag's own endpoint at this address instead of the servers
-    #[arg(long, value_name = "URL", value_parser = parse_url)]
-    endpoint: Option<String>,
+    to: Target,
+    /// Export Kitbag's own endpoint instead of the servers: at this address, at that of `kitbag serve`
+    /// without one, or, with stdio, as a process that the program starts
+    #[arg(long, value_name = "URL", value_parser = parse_endpoint, num_args = 0..=1, default_missing_value = "")]
+    endpoint: Option<At>,
+    /// The endpoint asks for a token, which the program finds in this variable
+    #[arg(long, value_name = "VARIABLE", requires = "endpoint", num_args = 0..=1, default_missing_value = TOKEN)]
+    token: Option<String>,
     /// The name of the endpoint's entry
     #[arg(long, value_name = "NAME", default_value = "kitbag", requires = "endpoint", value_parser = parse_name)]
     name: ServerName,
@@ -38,20 +45,58 @@ pub(crate) struct Args {
     show_secrets: bool,
 }
 
-fn parse_url(text: &str) -> Result<String, String> {
+/// Whose configuration is written.
+#[derive(Clone, Copy, Debug)]
+enum Target {
+    One(ExportTarget),
+    All,
+}
+
+/// Where the endpoint is.
+#[derive(Clone, Debug)]
+enum At {
+    /// Where `kitbag serve` listens by the settings.
+    Usual,
+    Url(String),
+    Process,
+}
+
+impl At {
+    fn reach(&self, setup: &Setup, token: Option<&String>) -> Result<EndpointReach, Failure> {
+        let url = match self {
+            Self::Process => return Ok(snippets::process()),
+            Self::Url(url) => url.clone(),
+            Self::Usual => format!("http://{}/mcp", usual_address(setup)?),
+        };
+        Ok(match token {
+            None => EndpointReach::Address(url),
+            Some(variable) => EndpointReach::AddressWithToken { url, variable: variable.clone() },
+        })
+    }
+}
+
+fn parse_endpoint(text: &str) -> Result<At, String> {
     let is_url = ["http://", "https://"]
         .iter()
         .any(|scheme| text.strip_prefix(scheme).is_some_and(|host| !host.is_empty()));
-    is_url.then(|| text.to_owned()).ok_or_else(|| "write it with http:// or https://".to_owned())
+    match text {
+        "" => Ok(At::Usual),
+        "stdio" => Ok(At::Process),
+        url if is_url => Ok(At::Url(url.to_owned())),
+        _ => Err("write it with http:// or https://, or write stdio".to_owned()),
+    }
 }
 
 fn parse_name(text: &str) -> Result<ServerName, String> {
     ServerName::parse(text).map_err(|error| error.to_string())
 }
 
-fn parse_target(word: &str) -> Result<ExportTarget, String> {
+fn parse_target(word: &str) -> Result<Target, String> {
+    if word == "all" {
+        return Ok(Target::All);
+    }
     let ids: Vec<&str> = ExportTarget::all().map(|target| target.dialect().id).collect();
-    ExportTarget::by_word(word).ok_or_else(|| {
+    ExportTarget::by_word(word).map(Target::One).ok_or_else(|| {
         let near = nearest(word, ids.iter().copied()).map(|near| format!("did you mean {near}? "));
         format!("{}programs: {}", near.unwrap_or_default(), ids.join(", "))
     })
@@ -59,10 +104,22 @@ fn parse_target(word: &str) -> Result<ExportTarget, String> {
 
 pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
+    let reach = args.endpoint.as_ref().map(|at| at.reach(&setup, args.token.as_ref())).transpose()?;
+    let to = match (args.to, &reach) {
+        (Target::One(to), _) => to,
+        (Target::All, Some(reach)) if args.write.is_none() => {
+            return Ok(every(context, &setup, &args.name, reach));
+        }
+        (Target::All, _) => {
+            let message =
+                "--to all prints how every program is told of the endpoint, and needs --endpoint alone";
+            return Err(Failure::new(Exit::Usage, message).hint("kitbag servers export --to all --endpoint"));
+        }
+    };
     let specs = specs(&setup, &args.names)?;
-    let exported = |secrets: ExportSecrets| match &args.endpoint {
-        Some(url) => export::endpoint(args.to, &args.name, url),
-        None => export::servers(args.to, specs.iter().copied(), secrets),
+    let exported = |secrets: ExportSecrets| match &reach {
+        Some(reach) => export::endpoint(to, &args.name, reach),
+        None => export::servers(to, specs.iter().copied(), secrets),
     };
     let whole = exported(ExportSecrets::Written);
     let is_asked = args.endpoint.is_some() || !args.names.is_empty();
@@ -72,9 +129,9 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     for remark in &whole.remarks {
         context.remark(format!("note: {remark}"));
     }
-    let is_fitting = |file: &&Path| Format::of(file) == args.to.format();
+    let is_fitting = |file: &&Path| Format::of(file) == to.format();
     if let Some(file) = args.write.as_deref().filter(is_fitting) {
-        return write_into(context, &setup, args.to, file, &whole.entries);
+        return write_into(context, &setup, to, file, &whole.entries);
     }
     let shown = if args.show_secrets { whole.clone() } else { exported(ExportSecrets::Masked) };
     if shown.entries != whole.entries {
@@ -88,19 +145,47 @@ pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             "values that may be secrets are shown as ***; --show-secrets prints them, --write writes them",
         );
     }
-    if args.to.format() == Format::Json || context.global.json {
-        context.print_json(&shown.document(args.to));
+    if to.format() == Format::Json || context.global.json {
+        context.print_json(&shown.document(to));
     } else {
-        context.print(shown.text(args.to));
+        context.print(shown.text(to));
     }
     match &args.write {
         Some(file) => {
-            let format = args.to.format().as_str();
+            let format = to.format().as_str();
             let message = format!("{} is not {format} and was left as it is", file.display());
             Err(Failure::new(Exit::Config, message).hint("put the snippet above into the file by hand"))
         }
         None => Ok(Exit::Done),
     }
+}
+
+/// How every program is told: its command, or its file and what goes into it.
+fn every(context: &mut Context, setup: &Setup, name: &ServerName, reach: &EndpointReach) -> Exit {
+    let all = snippets::all(setup.env(), name, reach);
+    if context.global.json {
+        let row = |snippet: &HostSnippet| {
+            serde_json::json!({"program": snippet.title, "to": snippet.id, "found": snippet.is_here,
+                "command": snippet.command, "file": snippet.file.to_string_lossy(), "text": snippet.text})
+        };
+        context.print_json(&all.iter().map(row).collect());
+        return Exit::Done;
+    }
+    let one = |snippet: &HostSnippet| {
+        let file = short(setup, &snippet.file);
+        let lines: String = match &snippet.command {
+            Some(command) => format!("  {command}\n"),
+            None => snippet.text.lines().map(|line| format!("  {line}\n")).collect(),
+        };
+        let title = styled(TITLE, snippet.title);
+        match &snippet.command {
+            Some(_) => format!("{title}\n{lines}"),
+            None => format!("{title} {}\n{lines}", styled(DIM, file)),
+        }
+    };
+    let told: Vec<String> = all.iter().map(one).collect();
+    context.print(told.join("\n"));
+    Exit::Done
 }
 
 fn specs<'a>(setup: &'a Setup, names: &[String]) -> Result<Vec<&'a ServerSpec>, Failure> {

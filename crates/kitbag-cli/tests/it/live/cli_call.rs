@@ -190,11 +190,17 @@ fn f64_files_of_a_result_are_kept_in_the_state_folder() {
     let kept = farm.house.path("kit/state/results/files");
     assert!(image.starts_with(&kept) && std::fs::read(image).unwrap().starts_with(b"\x89PNG"), "{image:?}");
     let folder = image.parent().unwrap().display();
-    assert_eq!(ran.err, format!("3 files kept in {folder}; --save DIR chooses another folder\n"));
+    assert_eq!(
+        ran.err,
+        format!(
+            "read the link: kitbag resources read kitbag+x:fake://linked\n\
+             3 files kept in {folder}; --save DIR chooses another folder\n"
+        )
+    );
     // The limit holds for all calls together.
     farm.settings("[limits]\nsaved = '130B'\n");
     let second = farm.house.run(&["call", "x/mixed"]).exits(0);
-    assert!(second.err.starts_with("3 files kept in ") && !image.exists(), "{second:?}");
+    assert!(second.err.contains("\n3 files kept in ") && !image.exists(), "{second:?}");
     farm.settings("[limits]\nsaved = '100B'\n");
     let third = farm.house.run(&["call", "x/mixed"]).exits(3);
     assert!(third.err.contains("1 file in the result of mixed not kept"), "{third:?}");
@@ -291,5 +297,25 @@ fn an_operators_name_leads_to_its_server_whatever_it_looks_like() {
     farm.house.put("kit/config/kitbag.toml", "[servers.y.tools.echo]\nname = \"mcp_x_shout\"\n");
     assert_eq!(farm.house.run(&["call", "mcp_x_shout", "message=a"]).exits(0).out, "a\n");
     assert_eq!(farm.count("y", "call echo"), 1);
+    farm.is_empty();
+}
+
+#[test]
+fn s1_14_kitbag_call_starts_the_fallback_only_when_it_is_needed() {
+    let farm = Farm::new();
+    let there = farm.house.put("there", "");
+    farm.add_while("x", &there);
+    farm.add("y", &[]);
+    farm.settings("[servers.x]\nfallback = 'y'\n");
+    farm.house.run(&["tools"]).exits(0);
+    let before = farm.count("y", "start");
+    let call = ["call", "x/echo", "message=hi", "--json"];
+    assert_eq!(farm.house.run(&call).exits(0).json()["meta"]["server"], "x");
+    assert_eq!(farm.count("y", "start"), before);
+    farm.settings("[servers.x]\nfallback = 'y'\n[limits]\nrestart_first = '600s'\nrestart_most = '600s'\n");
+    std::fs::remove_file(&there).unwrap();
+    let ran = farm.house.run(&[&call[..], &["--wait", "300ms"]].concat()).exits(0).json();
+    assert_eq!(ran["meta"]["server"], "y", "{ran}");
+    assert!(ran["meta"]["notes"][0].as_str().unwrap().starts_with("y answered in place of x: "), "{ran}");
     farm.is_empty();
 }

@@ -150,3 +150,62 @@ fn f55_the_overview_counts_slips_in_names_of_servers() {
     assert!(seen.contains("0 errors, 1 warning") && seen.contains("kitbag doctor"), "{seen}");
     farm.is_empty();
 }
+
+#[test]
+fn s1_14_doctor_tells_a_fallback_that_leads_nowhere() {
+    let farm = Farm::of("web", &[]);
+    farm.settings("[servers.web]\nfallback = 'wep'\n");
+    let ran = farm.house.run(&["doctor"]).exits(3);
+    for words in ["no server is called \"wep\"", "did you mean \"web\"?", "kitbag.toml:2:"] {
+        assert!(ran.err.contains(words), "{words}: {}", ran.err);
+    }
+    farm.is_empty();
+}
+
+const RULES: &str = "[groups.local]\nallow = ['*']\ndeny = ['web/slep', 'sleep', 'category:clok']\n\
+    approve = ['web/ehco message != h*', 'web/echo message != h*', 'category:clo*']\n[groups.other]\n\
+    deny = ['web/fial', 'risk:open']\n[agents.coder]\ndeny = ['web/aad']\n[servers.web]\ncategory = 'clock'\n\
+    approve = ['imgae data == x', 'image data == x']\n";
+
+#[test]
+fn f55_rules_of_groups_and_agents_that_match_nothing_are_told_with_their_place() {
+    let farm = Farm::of("web", &[]);
+    farm.settings(RULES);
+    let slips = ["web/slep", "is called \\\"clok\\\"", "web/ehco", "web/fial", "web/aad", "imgae"];
+    // Before the tools are known one thing is sure: a rule without a server means nothing.
+    let first = farm.house.run(&["doctor", "--json"]).exits(0);
+    let before = told(&first, "no_match");
+    assert_eq!(before.len(), 1, "{before:#?}");
+    has(&before, &["no tool is called \\\"sleep\\\"; a rule here says server/tool"]);
+    farm.house.run(&["tools"]).exits(0);
+    let then = told(&farm.house.run(&["doctor", "--json"]).exits(0), "no_match");
+    has(&then, &slips);
+    has(
+        &then,
+        &[
+            "did you mean \\\"web/sleep\\\"",
+            "did you mean \\\"category:clock\\\"",
+            "did you mean \\\"web/echo\\\"",
+        ],
+    );
+    assert_eq!(then.len(), slips.len() + 1, "{then:#?}");
+    // Whoever asks about one tool hears of the rules that decide about it.
+    for (args, wanted, other) in [
+        (
+            &["why", "web/sleep"][..],
+            &["web/slep", "imgae", "kitbag.toml:3:"][..],
+            &["web/aad", "web/fial"][..],
+        ),
+        (&["why", "web/sleep", "--agent", "coder"], &["web/slep", "web/aad"], &["web/fial"]),
+        (
+            &["policy", "test", "local", "web/sleep"],
+            &["web/slep", "web/ehco", "kitbag.toml:3:"],
+            &["web/fial"],
+        ),
+    ] {
+        let ran = farm.house.run(args);
+        wanted.iter().for_each(|word| assert!(ran.err.contains(word), "{args:?}, {word}: {}", ran.err));
+        other.iter().for_each(|word| assert!(!ran.err.contains(word), "{args:?}, {word}: {}", ran.err));
+    }
+    farm.is_empty();
+}

@@ -14,7 +14,7 @@ use crate::exit::{Exit, Failure};
 /// The most files that are looked at to find out what is kept.
 const LOOKED_AT: usize = 100_000;
 
-pub(in crate::commands::call) struct Folder {
+pub(in crate::commands) struct Folder {
     path: PathBuf,
     kind: Kind,
 }
@@ -28,7 +28,7 @@ enum Kind {
 
 impl Folder {
     /// One of its own in the state folder; it is made when there is something to save.
-    pub(in crate::commands::call) fn kept(
+    pub(in crate::commands) fn kept(
         state: &Path,
         user: &UserId,
         limits: &Limits,
@@ -42,7 +42,7 @@ impl Folder {
     }
 
     /// One that was named; it is made if it is not there, before anything is called.
-    pub(in crate::commands::call) fn asked_for(folder: &Path) -> Result<Self, Failure> {
+    pub(in crate::commands) fn asked_for(folder: &Path) -> Result<Self, Failure> {
         fs::create_dir_all(folder).map_err(|error| {
             let message = format!("files cannot be saved in {}: {error}", folder.display());
             Failure::new(Exit::Usage, message).hint("correct the path after --save")
@@ -50,11 +50,11 @@ impl Folder {
         Ok(Self { path: folder.to_owned(), kind: Kind::AskedFor })
     }
 
-    pub(in crate::commands::call) fn is_asked_for(&self) -> bool {
+    pub(in crate::commands) fn is_asked_for(&self) -> bool {
         matches!(self.kind, Kind::AskedFor)
     }
 
-    pub(in crate::commands::call) fn path(&self) -> &Path {
+    pub(in crate::commands) fn path(&self) -> &Path {
         &self.path
     }
 
