@@ -16,6 +16,11 @@ const BENCHES: &[Bench] = &[
     Bench { name: "allocations", package: "kitbag", programs: &["--example=bench_allocations"] },
     // Counting allocations costs time, so it is done apart.
     Bench { name: "call", package: "bench", programs: &["--bin=bench-call", "--bin=bench-call-allocations"] },
+    Bench {
+        name: "policy",
+        package: "bench",
+        programs: &["--bin=bench-policy", "--bin=bench-policy-allocations"],
+    },
     Bench { name: "first-contact", package: "bench", programs: &["--bin=bench-first-contact"] },
 ];
 

@@ -34,10 +34,14 @@ const COMMANDS: &[Command] = &[
         run: examples::run,
     },
     Command { name: "bench", about: "run one benchmark: bench <name> [args…]", run: bench::run },
-    Command { name: "soak", about: "run for long; --short as every change must pass", run: soak::run },
+    Command {
+        name: "soak",
+        about: "run for long [store, conformance]; --short as every change must pass",
+        run: soak::run,
+    },
     Command {
         name: "conformance",
-        about: "run the protocol's own test suite against the client",
+        about: "run the protocol's own test suite [client, server]",
         run: conformance::run,
     },
     Command {

@@ -11,6 +11,8 @@ use rmcp::model::{CallToolRequestParams, JsonObject};
 use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
 use serde_json::value::RawValue;
 
+pub mod policy;
+
 #[path = "../../kitbag/examples/open/kit.rs"]
 mod open;
 #[path = "../../kitbag/examples/open/raw.rs"]

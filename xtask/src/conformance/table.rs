@@ -1,6 +1,6 @@
 //! What every scenario came to, one column for each revision of the protocol.
 
-use super::baseline::Baseline;
+use super::baseline::{Baseline, Side};
 use super::suite::Outcome;
 
 /// The outcomes of all revisions, in the order they were run.
@@ -19,8 +19,14 @@ impl Table {
         all.map(|(revision, outcome)| (outcome.scenario.as_str(), *revision, outcome))
     }
 
+    /// What fails of what its revision requires, a line each.
+    pub(super) fn failing_scored(&self) -> Vec<String> {
+        let failing = self.cells().filter(|(.., outcome)| outcome.is_scored && !outcome.is_good());
+        failing.map(|(scenario, revision, _)| format!("{scenario} fails at {revision}")).collect()
+    }
+
     /// A line for each scenario and one for each revision.
-    pub(super) fn shown(&self, baseline: &Baseline) -> String {
+    pub(super) fn shown(&self, baseline: &Baseline, side: Side) -> String {
         let mut names: Vec<&str> = Vec::new();
         for (name, ..) in self.cells() {
             if !names.contains(&name) {
@@ -31,7 +37,7 @@ impl Table {
         for name in names {
             text += &self.line(name, |revision| {
                 let mut cells = self.cells().filter(|(scenario, at, _)| (*scenario, *at) == (name, revision));
-                cells.next().map_or_else(String::new, |(.., outcome)| word(outcome, baseline))
+                cells.next().map_or_else(String::new, |(.., outcome)| word(outcome, baseline, side))
             });
         }
         let sums = self.0.iter().map(|(revision, outcomes)| {
@@ -48,9 +54,9 @@ impl Table {
     }
 }
 
-fn word(outcome: &Outcome, baseline: &Baseline) -> String {
+fn word(outcome: &Outcome, baseline: &Baseline, side: Side) -> String {
     let (bad, all) = (outcome.failed + outcome.warnings, outcome.passed + outcome.failed + outcome.warnings);
-    let word = match (outcome.is_good(), baseline.has(&outcome.scenario)) {
+    let word = match (outcome.is_good(), baseline.has(side, &outcome.scenario)) {
         (true, _) => format!("pass ({all})"),
         (false, true) => format!("known failure ({bad} of {all})"),
         (false, false) => format!("FAIL ({bad} of {all})"),
@@ -76,7 +82,7 @@ mod tests {
         table.add("2026-07-28", vec![outcome("auth/dpop", 1, false), outcome("tools_call", 1, true)]);
         let baseline = Baseline::parse("client:\n  - auth/dpop\n").unwrap();
         let lines: Vec<String> = table
-            .shown(&baseline)
+            .shown(&baseline, Side::Client)
             .lines()
             .map(|l| l.split_whitespace().collect::<Vec<_>>().join(" "))
             .collect();
@@ -92,5 +98,6 @@ mod tests {
                 "2026-07-28: 0 of 1 scored scenarios pass",
             ]
         );
+        assert_eq!(table.failing_scored(), ["tools_call fails at 2026-07-28"]);
     }
 }
