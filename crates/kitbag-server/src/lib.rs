@@ -8,8 +8,6 @@
 //! [`serve_http`] speaks streamable HTTP, both eras of the protocol on one address; [`serve_stdio`] reads and writes lines,
 //! as a host starts it.
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on fails"))]
-
 mod access;
 mod answer;
 mod ask;

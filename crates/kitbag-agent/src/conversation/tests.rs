@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use kitbag::{Limits, UserId};
 use serde_json::value::to_raw_value;
 

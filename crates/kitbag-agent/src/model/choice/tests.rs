@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
 use super::*;
 use crate::model::Model as _;
 

@@ -7,6 +7,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::{JoinSet, yield_now};
+use tokio_util::task::TaskTracker;
 
 use super::stage::{Stage, answer_of, everything, incoming, request, value, work};
 use super::{Outcome, Speech};
@@ -237,7 +238,7 @@ async fn play(seed: u64) {
 #[tokio::test]
 async fn any_schedule_of_calls_questions_cancels_and_leaving() {
     for seed in 0..SCHEDULES {
-        let played = tokio::spawn(play(seed));
+        let played = TaskTracker::new().spawn(play(seed));
         assert!(played.await.is_ok(), "seed {seed}");
     }
 }
