@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::call;
 use crate::client::{Client, Out};
+use crate::follow;
 use crate::offered::{self, Listed};
 use crate::rpc::{RpcError, code, raw};
 use kitbag::connect::raw::members;
@@ -149,6 +150,8 @@ pub(crate) async fn answer(
         (_, "resources/list") => offered::list(client, request, Listed::Resources).await?,
         (_, "resources/templates/list") => offered::list(client, request, Listed::Templates).await?,
         (_, "prompts/list") => offered::list(client, request, Listed::Prompts).await?,
+        (Speech::Legacy, "resources/subscribe") => follow::subscribe(client, request).await?,
+        (Speech::Legacy, "resources/unsubscribe") => follow::unsubscribe(client, request)?,
         (_, "resources/read") => offered::read(client, request, out).await?,
         (_, "completion/complete") => offered::complete(client, request, out).await?,
         (_, "prompts/get") => offered::get(client, request, out).await?,
@@ -165,8 +168,8 @@ fn server_info() -> Value {
 
 /// Servers come and go, so everything that any of them may have is declared.
 fn capabilities() -> Value {
-    json!({"tools": {"listChanged": true}, "resources": {}, "prompts": {}, "completions": {},
-        "logging": {}})
+    json!({"tools": {"listChanged": true}, "resources": {"listChanged": true, "subscribe": true},
+        "prompts": {"listChanged": true}, "completions": {}, "logging": {}})
 }
 
 fn set_level(client: &Client, request: &Incoming) -> Result<Box<RawValue>, RpcError> {

@@ -16,8 +16,9 @@ use tokio::sync::{mpsc, oneshot};
 use crate::ask::Declared;
 use crate::audience::{Audience, Style};
 use crate::endpoint::{Endpoint, Scope};
+use crate::follow::Follows;
 use crate::load::{Place, TooMuch};
-use crate::news::Listeners;
+use crate::news::OffersRead;
 use crate::parked::Parked;
 use crate::request_id::RequestId;
 use crate::rpc::{self, RpcError, code};
@@ -31,8 +32,10 @@ pub(crate) struct Client {
     pub(crate) kit: Kitbag,
     pub(crate) user: UserId,
     pub(crate) scope: Scope,
-    /// Its streams that wait for news.
-    pub(crate) listeners: Listeners,
+    /// The resources it follows, for all of its streams that wait for news.
+    pub(crate) follows: Follows,
+    /// What it was given of the lists beside tools.
+    pub(crate) offers_read: OffersRead,
     /// What it is, and how it wants to see tools.
     pub(crate) audience: Audience,
     /// Its calls that wait until it has answered a question.
@@ -64,7 +67,8 @@ impl Client {
             kit,
             user,
             scope,
-            listeners: Listeners::default(),
+            follows: Follows::default(),
+            offers_read: OffersRead::default(),
             audience: Audience::default(),
             parked,
             declared: Mutex::default(),

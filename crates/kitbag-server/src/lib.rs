@@ -18,6 +18,7 @@ mod client;
 mod counted;
 mod endpoint;
 mod flight;
+mod follow;
 mod gateway;
 mod hosts;
 mod http;

@@ -15,7 +15,7 @@ use crate::flight::carry;
 use crate::rpc::{RpcError, code, raw};
 
 /// What of it is listed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Listed {
     Resources,
     Templates,
@@ -43,6 +43,7 @@ pub(crate) async fn list(
     client.endpoint.wait(&client.kit, &client.user).await;
     let (view, _) = client.view()?;
     let items = items(client, &view, what).await;
+    client.offers_read.note(what, &items);
     let mut result = Map::from_iter([(what.member().to_owned(), Value::Array(items))]);
     if request.speech() == Speech::Modern {
         result.insert("ttlMs".to_owned(), 0.into());

@@ -155,17 +155,18 @@ impl Host {
 
     /// A request that stays open until it is cancelled, or we end.
     fn subscribe(&self, request: Incoming, room: Room) {
-        let opened = request.check_modern().and_then(|()| Subscription::open(&self.client, &request));
-        let mut subscription = match opened {
-            Ok(subscription) => subscription,
-            Err(error) => return self.say(rpc::answer(&request.id, &Err(error)), room),
-        };
-        let running = match self.client.begin(&request.id) {
+        let running = match request.check_modern().and_then(|()| self.client.begin(&request.id)) {
             Ok(running) => running,
             Err(error) => return self.say(rpc::answer(&request.id, &Err(error)), room),
         };
-        let (out, ending) = (self.out.clone(), self.ending.clone());
+        let (client, out, ending) = (self.client.clone(), self.out.clone(), self.ending.clone());
         self.spawn(room, async move {
+            let opened = running.cancel.run_until_cancelled(Subscription::open(&client, &request)).await;
+            let mut subscription = match opened {
+                Some(Ok(subscription)) => subscription,
+                Some(Err(error)) => return drop(out.send(rpc::answer(&request.id, &Err(error))).await),
+                None => return,
+            };
             let messages = async {
                 while let Some(message) = subscription.next().await {
                     out.send(message).await.ok()?;
@@ -184,8 +185,8 @@ impl Host {
 
     /// Tells a client of the older era what changes, from now on.
     fn tell(&self) {
-        let (mut news, out, ending) = (NewsSource::new(&self.client), self.out.clone(), self.ending.clone());
-        let over = self.over.clone();
+        let mut news = NewsSource::new(&self.client, self.client.follows.listeners());
+        let (out, ending, over) = (self.out.clone(), self.ending.clone(), self.over.clone());
         self.tasks.spawn(async move {
             let telling = async {
                 while let Some(news) = news.next().await {

@@ -17,6 +17,7 @@ use testkit::{Farm, wait_until};
 use crate::house::{BINARY, Ran, Runs as _};
 
 mod attacks;
+mod follow;
 mod life;
 mod offered;
 mod streams;

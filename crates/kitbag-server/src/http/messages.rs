@@ -220,7 +220,7 @@ impl App {
                 return door::answer(Refused::UnknownUser);
             };
             if request.method == listen::METHOD {
-                return self.subscribe(&client, &request);
+                return self.subscribe(&client, &request).await;
             }
             return self.answer(client, request).await;
         }
@@ -250,12 +250,12 @@ impl App {
     }
 
     /// Opens a subscription of the newer era.
-    fn subscribe(&self, client: &Arc<Client>, request: &Incoming) -> Response {
+    async fn subscribe(&self, client: &Arc<Client>, request: &Incoming) -> Response {
         let place = match self.stream(&client.user) {
             Ok(place) => place,
             Err(response) => return *response,
         };
-        match Subscription::open(client, request) {
+        match Subscription::open(client, request).await {
             Ok(subscription) => {
                 events::subscribed(subscription, place, self.limits.serve_alive, self.stop.clone())
             }

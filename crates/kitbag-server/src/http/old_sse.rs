@@ -157,7 +157,7 @@ impl Opened {
                 () = self.session.ended.cancelled() => return None,
                 () = channel.last(&self.app.stop) => return None,
                 () = channel.greeted.cancelled(), if self.news.is_none() => {
-                    self.news = Some(NewsSource::new(&self.session.client));
+                    self.news = Some(NewsSource::new(&self.session.client, self.session.client.follows.listeners()));
                     continue;
                 }
                 news = told(&mut self.news) => news,

@@ -6,7 +6,7 @@ use testkit::Farm;
 use super::{Served, request, status};
 
 /// A client of one era.
-struct Speaker<'s, 'f> {
+pub(super) struct Speaker<'s, 'f> {
     served: &'s Served<'f>,
     path: &'s str,
     /// None in the newer era.
@@ -14,12 +14,18 @@ struct Speaker<'s, 'f> {
 }
 
 impl<'s, 'f> Speaker<'s, 'f> {
-    fn older(served: &'s Served<'f>) -> Self {
+    pub(super) fn older(served: &'s Served<'f>) -> Self {
         Self { served, path: "/mcp", session: Some(served.session("")) }
     }
 
-    fn newer(served: &'s Served<'f>) -> Self {
+    pub(super) fn newer(served: &'s Served<'f>) -> Self {
         Self { served, path: "/mcp", session: None }
+    }
+
+    /// Its session.
+    #[track_caller]
+    pub(super) fn id(&self) -> &str {
+        self.session.as_deref().unwrap()
     }
 
     fn at(self, path: &'s str) -> Self {
@@ -28,7 +34,7 @@ impl<'s, 'f> Speaker<'s, 'f> {
 
     /// The answer to a request: its result or error.
     #[track_caller]
-    fn ask(&self, method: &str, mut params: Value) -> Value {
+    pub(super) fn ask(&self, method: &str, mut params: Value) -> Value {
         let headers = match &self.session {
             Some(session) => format!("mcp-session-id: {session}\r\n"),
             None => {
@@ -48,7 +54,7 @@ impl<'s, 'f> Speaker<'s, 'f> {
     }
 
     #[track_caller]
-    fn result(&self, method: &str, params: Value) -> Value {
+    pub(super) fn result(&self, method: &str, params: Value) -> Value {
         let answer = self.ask(method, params);
         assert!(answer["error"].is_null(), "{method}: {answer}");
         answer["result"].clone()

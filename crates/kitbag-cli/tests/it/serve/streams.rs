@@ -37,6 +37,10 @@ impl Stream {
         Self::open(served.address(), &get("/mcp", served.address(), &of_session(session)))
     }
 
+    pub(super) fn status(&self) -> &str {
+        status(&self.head)
+    }
+
     /// The `data` of the next event; none at the end.
     #[track_caller]
     pub(super) fn data(&mut self) -> Option<String> {
@@ -90,7 +94,7 @@ pub(super) fn modern_headers(method: &str, name: Option<&str>) -> String {
     format!("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: {method}\r\n{name}")
 }
 
-fn subscribe(served: &Served<'_>, id: &str, filter: Value) -> Stream {
+pub(super) fn subscribe(served: &Served<'_>, id: &str, filter: Value) -> Stream {
     let body = modern(&id.into(), "subscriptions/listen", json!({"notifications": filter}));
     let headers = modern_headers("subscriptions/listen", None);
     Stream::open(served.address(), &super::post(served.address(), &headers, &body.to_string()))
@@ -117,7 +121,7 @@ fn t40_a_session_hears_of_its_own_lists_once_each_and_its_stream_ends_with_it() 
     let (session, other) = (served.session(""), served.session(""));
     lists(&served, &session, "x_grow");
     let mut stream = Stream::of(&served, &session);
-    assert_eq!(status(&stream.head), "200", "{}", stream.head);
+    assert_eq!(stream.status(), "200", "{}", stream.head);
     // One that comes and goes is no news.
     for round in 1..4 {
         call(&served, &session, "x_die", json!({"how": "exit"}));
@@ -190,7 +194,7 @@ fn a_subscription_tells_what_it_was_opened_for_and_ends_with_the_endpoint() {
     let told = tools.next().unwrap();
     assert_eq!((&told["method"], &told["params"]["_meta"][id]), (&json!(CHANGED), &json!("all \"of it\"")));
     let wrong = subscribe(&served, "wrong", json!("everything"));
-    assert_eq!(status(&wrong.head), "400");
+    assert_eq!(wrong.status(), "400");
     served.stop();
     for (stream, name) in [(tools, "all \"of it\""), (none, "none")] {
         let rest = stream.rest();
@@ -215,11 +219,11 @@ fn t17_a_user_has_so_many_streams_and_another_user_their_own() {
         Stream::open(served.address(), &super::post(served.address(), &headers, &body.to_string()))
     };
     let (first, _second) = (open(&ada), open(&ada));
-    assert_eq!(status(&first.head), "200", "{}", first.head);
-    assert_eq!(status(&open(&ada).head), "429");
-    assert_eq!(status(&open(&bob).head), "200");
+    assert_eq!(first.status(), "200", "{}", first.head);
+    assert_eq!(open(&ada).status(), "429");
+    assert_eq!(open(&bob).status(), "200");
     first.leave();
-    assert!(wait_until(LONG, || status(&open(&ada).head) == "200"), "a place is free again");
+    assert!(wait_until(LONG, || open(&ada).status() == "200"), "a place is free again");
     served.stop();
 }
 
@@ -351,7 +355,7 @@ impl<'s> OldClient<'s> {
     #[track_caller]
     fn open(served: &'s Served<'s>, path: &str) -> Self {
         let mut stream = Stream::open(served.address(), &get(path, served.address(), ""));
-        assert_eq!(status(&stream.head), "200", "{}", stream.head);
+        assert_eq!(stream.status(), "200", "{}", stream.head);
         let messages = stream.data().unwrap();
         Self { served, stream, messages }
     }
