@@ -8,15 +8,17 @@ use kitbag_core::catalog::{Tool, all_findings};
 use kitbag_core::{Fault, Limits, ServerName, ToolName, UserId};
 
 use super::Kitbag;
+use super::offered::{Gathered, Offered};
+use crate::connect::ListKind;
 use crate::pins::{PinStatus, PinnedTool, key};
 use crate::roster::Now;
 use crate::store::{Hash256, Pin, PinState, RowOwner, Store, StoreError};
 
 impl Kitbag {
-    /// Every tool that is listed or pinned, in order of server and name, with what its pin says. Without a store nothing is
-    /// pinned.
+    /// Every tool that is listed or pinned, in order of server and name, with what its pin says. Prompts are among them,
+    /// called `prompt:<name>`, of servers that run or whose prompts are pinned. Without a store nothing is pinned.
     pub async fn pinned_tools(&self) -> Result<Vec<PinnedTool>, StoreError> {
-        let now = self.0.now();
+        let Definitions { now, tools, told_prompts } = self.definitions().await;
         let mut pins: BTreeMap<(ServerName, ToolName), Pin> = BTreeMap::new();
         if let Some(store) = &self.0.options.store {
             let own = store.pins(&RowOwner::User(self.user().clone())).await?;
@@ -32,26 +34,30 @@ impl Kitbag {
                 }
             }
         }
-        let mut all: Vec<PinnedTool> = listed(&now)
+        let mut all: Vec<PinnedTool> = tools
+            .into_iter()
             .map(|tool| {
                 let pin = pins.remove(&(tool.server.clone(), tool.name.clone()));
-                PinnedTool::new(tool.server.clone(), tool.name.clone(), pin, Some(tool.clone()))
+                PinnedTool::new(status(pin.as_ref(), &tool), &tool.server, &tool.name, pin, Some(&tool))
             })
             .collect();
-        // What is left is not listed now.
-        all.extend(
-            pins.into_iter().map(|((server, tool), pin)| PinnedTool::new(server, tool, Some(pin), None)),
-        );
+        // What is left is not listed now; lists of prompts are not remembered.
+        all.extend(pins.into_iter().map(|((server, tool), pin)| {
+            let is_gone = !tool.as_str().starts_with(PROMPT) || told_prompts.contains(&server);
+            let status = if is_gone { PinStatus::Gone } else { unchanged(&pin) };
+            PinnedTool::new(status, &server, &tool, Some(pin), None)
+        }));
         all.sort_by(|a, b| (&a.server, &a.tool).cmp(&(&b.server, &b.tool)));
         find(&mut all, &now.world.limits);
         Ok(all)
     }
 
-    /// Approves tools as they are listed now, for whom this was opened; how many.
+    /// Approves tools and prompts as they are listed now, for whom this was opened; how many.
     pub async fn approve_definitions(&self, tools: &[(ServerName, ToolName)]) -> Result<usize, StoreError> {
         let Some(store) = &self.0.options.store else { return Ok(0) };
-        let now = self.0.now();
-        let pins: Vec<Pin> = listed(&now)
+        let Definitions { now, tools: listed, .. } = self.definitions().await;
+        let pins: Vec<Pin> = listed
+            .iter()
             .filter(|tool| tools.iter().any(|(server, name)| (server, name) == (&tool.server, &tool.name)))
             .map(|tool| approved(&now, tool, self.user()))
             .collect();
@@ -69,14 +75,46 @@ impl Kitbag {
         Ok(count)
     }
 
+    /// What servers list now, tools in order first.
+    async fn definitions(&self) -> Definitions {
+        let Gathered { now, lists, .. } = self.0.gather(&self.own_view(), ListKind::Prompts).await;
+        // Those of the program itself are never pinned.
+        let of_servers = now.snapshot.tools().filter(|tool| now.world.servers.contains_key(&tool.server));
+        let mut tools: Vec<Arc<Tool>> = of_servers.cloned().collect();
+        for (server, list) in &lists {
+            let prompts = self.0.offered(&now, server, list).into_iter();
+            let read = |prompt: Offered| Tool::of_prompt(server, &prompt.raw, &now.world.limits).ok();
+            tools.extend(prompts.filter_map(read).map(Arc::new));
+        }
+        Definitions { tools, told_prompts: lists.into_iter().map(|(server, _)| server).collect(), now }
+    }
+
     async fn reread_pins(&self, store: &dyn Store) {
         self.0.pins.read_from(store, self.user()).await;
     }
 }
 
-/// The tools of servers; those of the program itself are never pinned.
-fn listed(now: &Now) -> impl Iterator<Item = &Arc<Tool>> {
-    now.snapshot.tools().filter(|tool| now.world.servers.contains_key(&tool.server))
+/// How the name of a prompt begins where it stands among those of tools.
+const PROMPT: &str = "prompt:";
+
+/// Everything that may be pinned.
+struct Definitions {
+    now: Arc<Now>,
+    tools: Vec<Arc<Tool>>,
+    /// The servers that told which prompts they have.
+    told_prompts: Vec<ServerName>,
+}
+
+fn status(pin: Option<&Pin>, now: &Tool) -> PinStatus {
+    match pin {
+        None => PinStatus::New,
+        Some(pin) if pin.hash.as_bytes() != &now.definition_hash() => PinStatus::Changed,
+        Some(pin) => unchanged(pin),
+    }
+}
+
+fn unchanged(pin: &Pin) -> PinStatus {
+    if pin.state == PinState::Seen { PinStatus::Seen } else { PinStatus::Approved }
 }
 
 fn approved(now: &Now, tool: &Tool, by: &UserId) -> Pin {
@@ -93,21 +131,21 @@ fn approved(now: &Now, tool: &Tool, by: &UserId) -> Pin {
 }
 
 impl PinnedTool {
-    fn new(server: ServerName, tool: ToolName, pin: Option<Pin>, now: Option<Arc<Tool>>) -> Self {
-        let status = match (&pin, &now) {
-            (None, _) => PinStatus::New,
-            (Some(_), None) => PinStatus::Gone,
-            (Some(pin), Some(now)) if pin.hash.as_bytes() != &now.definition_hash() => PinStatus::Changed,
-            (Some(Pin { state: PinState::Seen, .. }), _) => PinStatus::Seen,
-            (Some(_), _) => PinStatus::Approved,
-        };
+    fn new(
+        status: PinStatus,
+        server: &ServerName,
+        tool: &ToolName,
+        pin: Option<Pin>,
+        now: Option<&Arc<Tool>>,
+    ) -> Self {
+        let (server, tool, now) = (server.clone(), tool.clone(), now.cloned());
         Self { server, tool, status, pin, now, pinned_findings: Vec::new(), findings: Vec::new() }
     }
 
     /// The tool as its pin has it; nothing where that cannot be read.
     fn pinned(&self, limits: &Limits) -> Option<Arc<Tool>> {
-        if matches!(self.status, PinStatus::Seen | PinStatus::Approved) {
-            return self.now.clone();
+        if let (PinStatus::Seen | PinStatus::Approved, Some(now)) = (self.status, &self.now) {
+            return Some(now.clone());
         }
         let definition = serde_json::from_str(&self.pin.as_ref()?.definition).ok()?;
         Tool::parse(&self.server, definition, limits).ok().map(Arc::new)

@@ -302,7 +302,11 @@ impl Seen {
             ("answer", _) => good && self.read == 1,
             // Nothing had been said that could be lost.
             ("start", "rst" | "fin") if unknown => (self.ran, self.read) == (0, 0),
-            _ if may_meet_another(form, way) => good || unknown && self.ran <= 1,
+            // Two ends may meet one call, and one that is refused twice before anybody read it is told so.
+            _ if may_meet_another(form, way) => {
+                let away = self.kind.as_ref().is_err_and(|kind| *kind == ErrorKind::Unavailable);
+                good || unknown && self.ran <= 1 || away && (self.ran, self.read) == (0, 0)
+            }
             _ => good,
         }
     }

@@ -1,6 +1,10 @@
 //! Who may list, read and get what: the rules of tools hold for all of it, and what is denied does not exist.
 
-use kitbag::{AgentRules, CallOptions, ErrorKind, Kitbag, UserId, View};
+use std::sync::Arc;
+
+use kitbag::approvals::PinStatus;
+use kitbag::store::MemoryStore;
+use kitbag::{AgentRules, CallOptions, ErrorKind, Kitbag, OpenOptions, UserId, View};
 use serde_json::json;
 
 use super::super::farm::{Opens as _, Use as _};
@@ -151,5 +155,38 @@ async fn t34_nobody_is_led_by_the_links_of_another() {
     let (x, y) = (farm.events("x", "read"), farm.events("y", "read"));
     assert_eq!((x.len(), y.len()), (2, 2), "{x:?} {y:?}");
     kit.lives("x").await;
+    farm.close(kit).await;
+}
+
+/// A prompt that has to be approved can be, like a tool; one that changes afterwards is held again.
+#[tokio::test]
+async fn t21_prompts_are_approved_as_tools_are() {
+    let farm = Farm::of("changing", &["--offers", "good", "--name", "changing"]);
+    farm.settings("[pins]\nmode = 'strict'\n");
+    let store = Arc::new(MemoryStore::default());
+    let kit = farm.open_with(OpenOptions { store: Some(store), ..farm.options(calm()) }).await;
+    let view = kit.own_view();
+    let (listed, faults) = kit.prompts(&view).await;
+    assert!(listed.is_empty() && faults.iter().any(|fault| fault.to_string().contains("prompt:greet")));
+    let greet = "mcp_changing_greet";
+    assert_eq!(get(&kit, &view, greet, r#"{"name":"Ada"}"#).await, Err(ErrorKind::Held));
+    let status = async || {
+        let all = kit.pinned_tools().await.unwrap();
+        all.iter().find(|pinned| pinned.tool.as_str() == "prompt:greet").unwrap().status
+    };
+    assert_eq!(status().await, PinStatus::New);
+    let all = kit.pinned_tools().await.unwrap();
+    let keys: Vec<_> = all.into_iter().map(|pinned| (pinned.server, pinned.tool)).collect();
+    assert_eq!(kit.approve_definitions(&keys).await, Ok(keys.len()));
+    assert_eq!(status().await, PinStatus::Approved);
+    assert!(prompts(&kit, &view).await.contains(&greet.to_owned()));
+    assert!(get(&kit, &view, greet, r#"{"name":"Ada"}"#).await.is_ok());
+    let mut changes = kit.watch_offered();
+    kit.call("changing/grow", "{}").await.unwrap();
+    while status().await != PinStatus::Changed {
+        testkit::in_time(changes.changed()).await.unwrap();
+    }
+    assert_eq!(get(&kit, &kit.own_view(), greet, r#"{"name":"Ada"}"#).await, Err(ErrorKind::Held));
+    assert!(get(&kit, &kit.own_view(), "mcp_changing_plain", "{}").await.is_ok(), "no other");
     farm.close(kit).await;
 }

@@ -142,6 +142,29 @@ async fn s1_14_nobody_calls_by_a_fallback_what_they_may_not_call() {
     farm.close(kit).await;
 }
 
+/// What stands in is held for the same reasons as what is called by name.
+#[tokio::test]
+async fn s1_14_t21_a_definition_that_is_held_stands_in_for_nothing() {
+    let farm = Farm::of("x", &["--fault", "c15"]);
+    farm.add("y", &["--fault", "c15"]);
+    farm.settings(Y);
+    let store = Arc::new(MemoryStore::default());
+    let kit = farm.open_with(OpenOptions { store: Some(store), ..farm.options(calm()) }).await;
+    let asked = r#"{"argument_1":"a"}"#;
+    kit.call("y/one", asked).await.unwrap();
+    kit.stop(&server("x")).await.unwrap();
+    let stood_in = kit.call("x/one", asked).await.unwrap();
+    assert_eq!(stood_in.info.server.as_str(), "y", "as long as it is what was used");
+    let mut watch = kit.watch();
+    watch.mark_unchanged();
+    kit.call("y/change_tool", r#"{"name":"one"}"#).await.unwrap();
+    watch.changed().await.unwrap();
+    let ran = farm.count("y", "exec one");
+    let error = kit.call("x/one", asked).await.unwrap_err();
+    assert_eq!((error.kind, farm.count("y", "exec one")), (ErrorKind::Unavailable, ran), "{error}");
+    farm.close(kit).await;
+}
+
 #[tokio::test]
 async fn s1_14_a_fallback_without_the_tool_or_for_other_arguments_is_not_used() {
     let farm = Farm::of("x", &[]);

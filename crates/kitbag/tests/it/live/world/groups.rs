@@ -1,7 +1,9 @@
 //! What the groups of `kitbag.toml` let their members see and call: listed, found and callable are the same, and what is
 //! denied does not exist.
 
-use kitbag::{AgentRules, ErrorKind, Kitbag, ToolCall};
+use std::sync::Arc;
+
+use kitbag::{AgentRules, ErrorKind, Kitbag, Provider, ToolCall};
 
 use super::super::farm::{Opens as _, first};
 use super::super::{Farm, calm};
@@ -38,6 +40,35 @@ async fn s2_18_groups_bind_what_is_listed_and_what_is_called() {
         assert_eq!(kind(&kit, "bob", name, r#"{"a":1,"b":2}"#).await, Some(ErrorKind::NotFound), "{name}");
     }
     assert_eq!(farm.count("x", "call add"), 1);
+    farm.close(kit).await;
+}
+
+/// Views and presentations are kept for those who ask again: each user's are their own, with equal wishes too.
+#[tokio::test]
+async fn s2_18_two_users_never_read_what_was_made_for_the_other() {
+    let farm = Farm::of("x", &[]);
+    farm.settings(
+        "[groups.a]\nallow = ['x/add']\n[groups.b]\nallow = ['x/echo']\n\
+         [users.ada]\ngroups = ['a']\n[users.bob]\ngroups = ['b']\n[users.eve]\ngroups = ['a']\n",
+    );
+    let kit = farm.open(calm()).await;
+    let rules = AgentRules::default();
+    let options = kit.present_options(&rules, Provider::Anthropic);
+    for round in 0..3 {
+        for (who, own, others) in [("ada", "add", "echo"), ("bob", "echo", "add"), ("eve", "add", "echo")] {
+            let view = kit.view(&user(who), &rules).unwrap();
+            let again = kit.view(&user(who), &rules).unwrap();
+            assert!(Arc::ptr_eq(&view, &again), "kept for {who}");
+            assert_eq!(view.user(), &user(who));
+            let shown = kit.present(&view, &options);
+            assert!(Arc::ptr_eq(&shown, &kit.present(&again, &options)), "kept for {who}");
+            let text = shown.tools.to_string();
+            assert!(
+                text.contains(&format!("mcp_x_{own}\"")) && !text.contains(&format!("mcp_x_{others}\"")),
+                "{round}: {who}: {text}"
+            );
+        }
+    }
     farm.close(kit).await;
 }
 
