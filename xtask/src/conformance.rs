@@ -64,9 +64,7 @@ impl Run {
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let baseline = Baseline::parse(&text).with_context(|| format!("cannot use {BASELINE}"))?;
         let suite = Suite::at(&needs::conformance()?)?;
-        for (package, program) in [("kitbag-cli", "kitbag"), ("everything-mcp", "everything-mcp")] {
-            shell::run(&mut shell::cargo(&["build", "--locked", "--package", package, "--bin", program]))?;
-        }
+        shell::build(&["--bin", "kitbag", "--bin", "everything-mcp"])?;
         let target = shell::target()?;
         let (programs, results) = (target.join("debug"), target.join("conformance"));
         // What an earlier run left would look like this one's.

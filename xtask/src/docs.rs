@@ -1,9 +1,11 @@
 //! Docs that the program can print itself are generated, so that they cannot drift from it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::LazyLock;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use crate::{Usage, shell};
 
@@ -91,7 +93,13 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 
 /// What a `kitbag` command prints.
 fn printed(command: &[&str]) -> anyhow::Result<String> {
-    let mut kitbag = shell::cargo(&["run", "--quiet", "--package", "kitbag-cli", "--"]);
+    static BUILT: LazyLock<Result<PathBuf, String>> = LazyLock::new(|| {
+        let built = shell::build(&["--bin", "kitbag"]).and_then(|()| shell::target());
+        built.map(|target| target.join("debug/kitbag")).map_err(|error| format!("{error:#}"))
+    });
+    let program = BUILT.as_ref().map_err(|error| anyhow!("{error}"))?;
+    let mut kitbag = Command::new(program);
+    kitbag.current_dir(shell::root());
     let text = shell::read(kitbag.args(command))?;
     if text.trim().is_empty() {
         bail!("`kitbag {}` printed nothing", command.join(" "));
@@ -114,7 +122,7 @@ fn only(folder: &Path, pages: &[(String, String)]) -> anyhow::Result<()> {
 /// `--check` has nothing to add.
 fn write_hostile() -> anyhow::Result<()> {
     let test = "live::hostile_table::every_hostile_behaviour_is_what_the_table_says";
-    let mut cargo = shell::cargo(&["test", "--quiet", "--package", "kitbag-cli", "--test", "it"]);
+    let mut cargo = shell::cargo(&["test", "--quiet", "--workspace", "--test", "it"]);
     shell::run(cargo.args(["--", "--exact", test]).env("KITBAG_WRITE_DOCS", "1"))
 }
 

@@ -31,16 +31,14 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     for example in ALONE {
         outcome = outcome.and(shell::run_within(&mut Command::new(programs.join(example)), MOST));
     }
-    let tests = ["test", "--quiet", "--package", "kitbag", "--example", "unit_test"];
+    let tests = ["test", "--quiet", "--workspace", "--example", "unit_test"];
     outcome.and(shell::run_within(&mut shell::cargo(&tests), MOST))
 }
 
 fn build() -> anyhow::Result<()> {
-    let mut cargo = shell::cargo(&["build", "--package", "kitbag"]);
-    for example in ALONE.into_iter().chain([CONFIGURED]) {
-        cargo.args(["--example", example]);
-    }
-    shell::run(&mut cargo)
+    let examples: Vec<&str> =
+        ALONE.into_iter().chain([CONFIGURED]).flat_map(|name| ["--example", name]).collect();
+    shell::build(&examples)
 }
 
 /// An example with a configuration of its own, in which one published server is called `time`.

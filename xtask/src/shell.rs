@@ -34,6 +34,13 @@ pub(crate) fn cargo(args: &[&str]) -> Command {
     command
 }
 
+/// `cargo build` for programs of any crates of the workspace. All crates' features, those of their tests too, are put
+/// together for it, so nothing that `cargo xtask test` compiled is compiled again with others.
+pub(crate) fn build(targets: &[&str]) -> anyhow::Result<()> {
+    let mut cargo = cargo(&["build", "--locked", "--workspace", "--example", "echo_rate"]);
+    run(cargo.args(targets))
+}
+
 /// `program` in the workspace root.
 pub(crate) fn at_root(program: &str) -> Command {
     let mut command = Command::new(program);

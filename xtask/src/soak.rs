@@ -44,12 +44,12 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
 
 /// A thousand random histories against real servers; every change passes thirty of them with the other tests.
 fn histories() -> anyhow::Result<()> {
-    let args = ["test", "--package", "kitbag-cli", "--test", "it", "--", "live::histories", "--nocapture"];
+    let args = ["test", "--workspace", "--test", "it", "--", "live::histories", "--nocapture"];
     shell::run(shell::cargo(&args).env("KITBAG_SOAK", "1"))
 }
 
 /// Writers of the store, killed a thousand times on each database; every change passes thirty with the other tests.
 fn kills() -> anyhow::Result<()> {
-    let args = ["test", "--package", "kitbag-store", "--test", "it", "--", "crash::t44", "--nocapture"];
+    let args = ["test", "--workspace", "--test", "it", "--", "crash::t44", "--nocapture"];
     shell::run(shell::cargo(&args).env("KITBAG_FULL_TESTS", "1"))
 }

@@ -10,26 +10,18 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::{env, io};
 
-/// The path of a binary of this crate (`fake-mcp`), fresh: cargo is asked once per process (under nextest
+/// The path of a binary of this workspace (`fake-mcp`), fresh: cargo is asked once per process (under nextest
 /// once per run), in the profile and target folder of the running program, one process at a time.
 ///
 /// # Panics
 /// If it cannot be built; the message holds what cargo said.
 pub fn bin(name: &str) -> PathBuf {
-    bin_of("testkit", name)
-}
-
-/// The same for a binary of another crate of this workspace.
-///
-/// # Panics
-/// If it cannot be built; the message holds what cargo said.
-pub fn bin_of(package: &str, name: &str) -> PathBuf {
     static BUILT: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(path) = built.get(name) {
         return path.clone();
     }
-    match Place::of_this_program().and_then(|place| place.build(package, name)) {
+    match Place::of_this_program().and_then(|place| place.build(name)) {
         Ok(path) => built.entry(name.into()).or_insert(path).clone(),
         Err(error) => panic!("cannot build {name}: {error}"),
     }
@@ -75,7 +67,7 @@ impl Place {
         }
     }
 
-    fn build(&self, package: &str, name: &str) -> io::Result<PathBuf> {
+    fn build(&self, name: &str) -> io::Result<PathBuf> {
         let mut folder = self.target.clone();
         folder.extend(&self.triple);
         folder.push(&self.profile);
@@ -90,17 +82,19 @@ impl Place {
         if !run.is_empty() && last == run && path.exists() {
             return Ok(path);
         }
-        self.cargo(package, name)?;
+        self.cargo(name)?;
         lock.set_len(0)?;
         lock.rewind()?;
         lock.write_all(run.as_bytes())?;
         fs::canonicalize(path)
     }
 
-    fn cargo(&self, package: &str, name: &str) -> io::Result<()> {
+    fn cargo(&self, name: &str) -> io::Result<()> {
         let manifest = manifest();
         let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--offline", "--quiet", "--package", package, "--bin", name]);
+        // All crates' features together, and by the example those of their tests: what the tests were built with is
+        // not compiled again with others.
+        cargo.args(["build", "--offline", "--quiet", "--workspace", "--bin", name, "--example", "echo_rate"]);
         cargo.arg("--manifest-path").arg(manifest).arg("--target-dir").arg(&self.target);
         cargo.arg("--profile").arg(if self.profile == "debug" { "dev" } else { &self.profile });
         if let Some(triple) = &self.triple {

@@ -21,7 +21,7 @@ pub mod tls;
 mod wait;
 
 pub use alone::alone;
-pub use built::{bin, bin_of, tool};
+pub use built::{bin, tool};
 pub use farm::{Farm, member};
 pub use hosted::Hosted;
 pub use house::House;
