@@ -113,7 +113,8 @@ impl TextAgent {
         // A long result says by itself how it is read on.
         let listed = Arc::new(free.only(|shown| shown.name.as_str() != READ_RESULT));
         let lines = AgentRules { mode: Some(Mode::Text), ..rules.clone() };
-        let lines = kit.present(&listed, &kit.present_options(&lines, provider));
+        // Made of all of them: a part of a view does not know which servers are not the agent's.
+        let lines = kit.present(&view, &kit.present_options(&lines, provider));
         let forced = matches!(self.protocol, Protocol::Forced(_)).then(|| {
             let native = AgentRules { mode: Some(Mode::Native), ..rules.clone() };
             let form = if provider == Provider::Anthropic { provider } else { Provider::OpenAiChat };

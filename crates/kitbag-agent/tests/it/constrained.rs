@@ -85,6 +85,8 @@ async fn numbers_of_a_forced_call_keep_their_digits_and_what_a_strict_form_added
     for vendor in VENDORS {
         let call = "{\"reply\": {\"tool\": \"keep\", \"arguments\": {\"n\": 12345678901234567890.5, \"note\": null, \
                     \"tree\": {\"under\": [{\"under\": []}]}}}}";
+        // Only OpenAI's form names every argument, with null for one that is not given.
+        let call = if vendor == "anthropic" { call.replace(" \"note\": null,", "") } else { call.to_owned() };
         let scene = Scene::new(json!([{"text": [call]}, {"text": ["{\"reply\": {\"answer\": \"done\"}}"]}]));
         let kit = scene.kit(vec![keeper()], &[]).await;
         let agent = TextAgent::constrained(scene.model(vendor), kit.clone());

@@ -121,10 +121,10 @@ async fn s0_15_of_two_calls_the_first_is_made_or_both_where_that_is_asked_for() 
 }
 
 #[tokio::test]
-async fn s0_9_s0_10_the_prompt_lists_its_own_tools_then_the_declared_servers_in_order_and_what_is_away() {
+async fn s0_9_s0_10_s0_14_its_own_tools_come_first_then_the_declared_servers_in_order_and_what_is_away() {
     let (first, second, mut gone) = (server(), server(), server());
     gone.stop();
-    let scene = says(&["hi"]);
+    let scene = says(&["TOOL: echo {\"message\": \"hello\"}", "hi"]);
     let kit = scene
         .kit(
             Vec::new(),
@@ -133,16 +133,22 @@ async fn s0_9_s0_10_the_prompt_lists_its_own_tools_then_the_declared_servers_in_
         .await;
     let agent = TextAgent::new(scene.model("openai"), kit.clone());
     let agent = agent.servers(["second", "nobody", "gone", "first", "second"]).tools([repeat()]);
-    assert_eq!(run(&agent, &Talk::question("hello")).await.last_response, "hi");
+    let done = run(&agent, &Talk::question("hello")).await;
+    assert_eq!(done.last_response, "hi");
     let system = system(&scene);
     let at = |text: &str| system.find(text).unwrap_or_else(|| panic!("no {text} in {system}"));
     assert!(at("\nrepeat: Says it back") < at("(no server is configured under the name nobody)"), "{system}");
     assert!(at("(server gone is not available: ") > at("repeat: "), "{system}");
     assert_eq!(system.matches("(no server").count(), 1, "{system}");
     assert!(!system.contains("other"), "{system}");
-    // Each tool of both servers is told of, once, the declared order first.
-    let echoes: Vec<&str> = system.lines().filter(|line| line.contains("echo")).collect();
-    assert_eq!(echoes.len(), 2, "{system}");
+    // Each tool of both servers is told of, once, in the declared order.
+    let echoes: Vec<usize> = system.match_indices("\necho_").map(|(at, _)| at).collect();
+    let [of_second, of_first] = echoes.as_slice() else { panic!("{system}") };
+    assert!((of_second..of_first).contains(&&at("(server gone is not")), "{system}");
+    // S0.14: of two tools of one name the first declared is meant, and the model is told so.
+    let told = &done.conversation.messages()[2].text;
+    let note = "NOTE: mcp_second_echo of second was run. Also called echo: mcp_first_echo.";
+    assert!(told.starts_with("SYSTEM:\n") && told.contains("hello") && told.contains(note), "{told}");
     kit.close().await;
 }
 
