@@ -50,6 +50,11 @@ const NEEDS: &[Need] = &[
         check: || locked::PY_SDK.is_there(),
         install: || locked::PY_SDK.install(),
     },
+    Need {
+        what: "the model of testdata/models/requirements.txt",
+        check: || locked::PY_MODEL.is_there(),
+        install: || locked::PY_MODEL.install(),
+    },
 ];
 
 const VENV: Need = Need {
