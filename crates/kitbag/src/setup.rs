@@ -258,6 +258,8 @@ impl Setup {
             model: run.model.clone().or(before.model),
             instruction: run.instruction.clone().or(before.instruction),
             max_steps: run.max_steps.or(before.max_steps),
+            command: run.command.clone().or(before.command),
+            env_pass: run.env_pass.clone().or(before.env_pass),
         })
     }
 

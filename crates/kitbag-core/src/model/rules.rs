@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Mode, Overrides};
+use super::{EnvPass, Mode, Overrides};
 use crate::names::NameForm;
 
 /// What is said about one server's tools.
@@ -179,6 +179,10 @@ pub struct AgentRun {
     pub instruction: Option<String>,
     /// Replies of the model in one run.
     pub max_steps: Option<usize>,
+    /// The program that is this agent, and its arguments.
+    pub command: Option<Vec<String>>,
+    /// Further variables that this program gets.
+    pub env_pass: Option<EnvPass>,
 }
 
 /// The rules of one agent: which servers and tools it sees, and how they are shown.
