@@ -11,16 +11,19 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::LinkArgs;
 use crate::live;
+use crate::programs;
 use crate::terminal::readable;
 
 const EXAMPLES: &str = "\
 Examples:
   kitbag run \"What changed in this repository this week?\"
   kitbag run --agent autonomous --model anthropic/claude-sonnet-4-5 \"Tidy up the notes\"
+  kitbag run --agent claude \"Fix the failing test\"
   kitbag run --conversation new \"My name is Ada\"
   echo \"Summarise README.md\" | kitbag run -
 
-The agents chat (the default) and autonomous need no entry in kitbag.toml.";
+The agents chat (the default) and autonomous need no entry in kitbag.toml, nor do the coding CLIs claude, codex,
+gemini and qwen, which are run with the tools and bring their own model.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MODELS}"))]
@@ -38,6 +41,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let message = message(&args.message)?;
+    if let Some(asked) = programs::asked(context, &args.agent, &args.link)? {
+        return match &args.conversation {
+            None => asked.run(context, &message),
+            Some(_) => Err(Failure::new(Exit::Usage, "other programs keep their own conversations")
+                .hint("leave out --conversation")),
+        };
+    }
     let prepared = agents::prepare(context, &args.agent, &args.link)?;
     let all = prepared.conversations();
     let conversation =
@@ -142,20 +152,24 @@ fn cut(text: &str) -> String {
 
 /// What a run came to; `docs/json.md` describes it.
 pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
-    let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let executions: Vec<Value> = report
-        .executions
-        .iter()
-        .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
-        .collect();
     json!({
         "ok": report.ended == Ended::Answered, "answer": report.text, "ended": report.ended.as_str(),
         "model": agent.model().id().to_string(), "steps": report.steps, "tools": report.tools(),
-        "executions": executions, "errors": report.errors().collect::<Vec<_>>(),
+        "executions": executions(report), "errors": report.errors().collect::<Vec<_>>(),
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
         "conversation": agent.talk().is_kept().then(|| agent.talk().id().to_string()),
         "agent_state": agent.state().as_str(), "connection": agent.connection().as_str(),
     })
+}
+
+/// The calls of a run.
+pub(crate) fn executions(report: &Report) -> Vec<Value> {
+    let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    report
+        .executions
+        .iter()
+        .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
+        .collect()
 }
