@@ -161,3 +161,6 @@ impl ProgramAgent {
         Ok(input)
     }
 }
+
+#[cfg(test)]
+mod tests;
