@@ -18,6 +18,7 @@ use super::folder::PrivateFolder;
 use super::telling::Telling;
 use super::{ProgramAgent, ProgramError};
 use crate::agent::{AgentError, AgentEvent, Events};
+use crate::conversation::Masks;
 
 /// Read in one piece.
 const CHUNK: usize = 32 << 10;
@@ -38,7 +39,8 @@ pub(super) async fn work(agent: &ProgramAgent, input: &str, events: &Events) -> 
     let start = |why: String| ProgramError::Start { program: agent.name().to_owned(), why };
     let (mut guarded, pipes) = GuardedProgram::start(&program, agent.options.launcher.clone())
         .map_err(|error| start(error.to_string()))?;
-    let mut told = Telling::default();
+    let redactors = agent.kit.links().into_iter().map(|link| agent.kit.redactor(link.name()));
+    let mut told = Telling::masked(Masks::new(redactors));
     let ended = async {
         let stderr = read(agent, input, pipes, &mut told, events, &limits).await;
         let status = guarded.wait().await.map_err(|error| start(error.to_string()))?;
@@ -145,7 +147,8 @@ fn verdict(agent: &ProgramAgent, told: Telling, ended: &Ended) -> Result<(), Pro
     let program = agent.name().to_owned();
     let code = ended.status.code().filter(|code| *code != 0);
     if !ended.status.success() || told.failure.is_some() {
-        let why = told.failure.filter(|why| !why.is_empty()).unwrap_or_else(|| ended.stderr.clone());
+        let stderr = || told.masks.text(ended.stderr.clone());
+        let why = told.failure.filter(|why| !why.is_empty()).unwrap_or_else(stderr);
         let why = if why.is_empty() { "it said nothing".to_owned() } else { why };
         return Err(ProgramError::Failed { program, code, why });
     }
@@ -153,7 +156,7 @@ fn verdict(agent: &ProgramAgent, told: Telling, ended: &Ended) -> Result<(), Pro
         return Err(ProgramError::Denied { program, denied: told.denied });
     }
     if !told.has_answered {
-        return Err(ProgramError::Empty { program, said: ended.stderr.clone() });
+        return Err(ProgramError::Empty { program, said: told.masks.text(ended.stderr.clone()) });
     }
     Ok(())
 }

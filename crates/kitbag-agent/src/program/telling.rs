@@ -7,11 +7,14 @@ use tokio::time::Instant;
 
 use super::DeniedTool;
 use crate::agent::{AgentEvent, Execution, Report, ToolOutcome};
+use crate::conversation::Masks;
 use crate::model::Usage;
 
 /// What was told so far.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Telling {
+    /// What must not be shown of the servers.
+    pub(super) masks: Masks,
     /// What it comes to.
     pub(super) report: Report,
     /// What was not passed on yet.
@@ -33,6 +36,11 @@ pub(super) struct Telling {
 }
 
 impl Telling {
+    /// Nothing was told yet.
+    pub(super) fn masked(masks: Masks) -> Self {
+        Self { masks, ..Self::default() }
+    }
+
     /// The model says something.
     pub(super) fn say(&mut self, text: &str) {
         if text.is_empty() {
@@ -76,10 +84,11 @@ impl Telling {
         self.ends();
         let Some((at, place, began)) = self.open.remove(id) else { return String::new() };
         let Some(execution) = self.report.executions.get_mut(at) else { return String::new() };
+        let text = self.masks.text(text.to_owned());
         execution.took = began.elapsed();
-        execution.error = is_error.then(|| text.to_owned());
+        execution.error = is_error.then(|| text.clone());
         let (tool, took) = (execution.tool.clone(), execution.took);
-        let outcome = ToolOutcome { place, tool: tool.clone(), text: text.to_owned(), is_error, took };
+        let outcome = ToolOutcome { place, tool: tool.clone(), text, is_error, took };
         self.events.push(AgentEvent::Result(outcome));
         tool
     }
@@ -87,13 +96,14 @@ impl Telling {
     /// The program did not let its model use a tool. What it says first about a tool is what counts.
     pub(super) fn denied(&mut self, tool: &str, why: &str) {
         if self.denied.iter().all(|known| known.tool != tool) {
-            self.denied.push(DeniedTool { tool: tool.to_owned(), why: why.to_owned() });
+            let why = self.masks.text(why.to_owned());
+            self.denied.push(DeniedTool { tool: tool.to_owned(), why });
         }
     }
 
     /// The run came to nothing.
     pub(super) fn failed(&mut self, why: &str) {
-        self.failure = Some(why.to_owned());
+        self.failure = Some(self.masks.text(why.to_owned()));
     }
 
     /// What the program calls the answer.

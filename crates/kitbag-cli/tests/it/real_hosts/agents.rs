@@ -122,7 +122,9 @@ fn nothing_is_left(farm: &Farm) {
 fn s2_19(host: Host) {
     let farm = Farm::of("x", &[]);
     farm.add("y", &[]);
-    settings(&farm, host, "allow = ['x/*']\ninstruction = 'Be exact.'");
+    let long = "a_tool_whose_name_is_so_long_that_it_does_not_fit_beside_more";
+    farm.add_echo("zz", &json!([{"name": long, "inputSchema": {"type": "object"}}]));
+    settings(&farm, host, "allow = ['x/*', 'zz/*']\ninstruction = 'Be exact.'");
     let calls =
         [host.call("x_add", &json!({"a": 2, "b": 40})), host.call("y_count", &json!({"token": "never"}))];
     let turns = json!({"turns": [{"text": ["Let me add."], "calls": calls}, {"text": ["It is ", "42."]}]});
@@ -143,6 +145,13 @@ fn s2_19(host: Host) {
     ];
     assert!(places.is_sorted(), "{host:?}: {places:?}");
     assert!(!first.contains("y_count"), "{host:?}");
+    // Also a name that had to be cut is the one by which the program itself lists the tool.
+    let (before, rest) = first.split_once("# Available MCP Tools").unwrap();
+    let (described, after) = rest.split_once("agent tool name").unwrap();
+    let heading = host.heading("zz_a_tool");
+    let (_, cut) = described.split_once(&heading).unwrap_or_else(|| panic!("{host:?}: {described}"));
+    let cut = heading.trim_start_matches("### ").to_owned() + cut.split("\\n").next().unwrap();
+    assert!(before.contains(&cut) || after.contains(&cut), "{host:?}: {cut} in {first}");
     assert!(second.len() > first.len() && second.contains("42"), "{host:?}: {second}");
     assert_eq!(farm.events("y", "exec never"), Vec::<String>::new(), "{host:?}");
     assert_eq!(farm.house.text(file), text, "{host:?}: its settings");
