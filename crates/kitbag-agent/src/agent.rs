@@ -21,6 +21,7 @@ mod state;
 pub use event::{AgentEvent, ToolOutcome};
 pub use report::{Ended, Execution, Report};
 pub use run::Run;
+pub(crate) use run::{AHEAD, Events};
 pub use state::{AgentState, ConnectionState};
 
 /// What an agent is for: it decides what its system prompt says.
@@ -57,6 +58,9 @@ pub enum AgentError {
     /// Two tools want one name, and the agent's rules make that an error.
     #[error("{0}")]
     Clash(#[from] kitbag_core::shape::ClashError),
+    /// The agent is another program, and its run came to nothing.
+    #[error(transparent)]
+    Program(#[from] crate::program::ProgramError),
 }
 
 /// An agent: a model, the tools of a kit, and a conversation.

@@ -33,6 +33,7 @@ mod blocking;
 mod conversation;
 mod model;
 mod text;
+mod program;
 
 pub use agent::{
     Agent, AgentError, AgentEvent, AgentState, ConnectionState, Ended, Execution, Report, Run, ToolOutcome,
@@ -49,3 +50,4 @@ pub use text::{
     AgentMemory, FirstReply, NotedMemory, RetryHeat, Talk, TalkError, TalkMessage, TalkRole, TextAgent,
     TextOutcome,
 };
+pub use program::{DeniedTool, ProgramAgent, ProgramEndpoint, ProgramError, ProgramKind, ProgramOptions};

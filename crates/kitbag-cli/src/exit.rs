@@ -242,6 +242,7 @@ impl From<AgentError> for Failure {
         match error {
             AgentError::Model(error) => error.into(),
             AgentError::Conversation(error) => error.into(),
+            AgentError::Program(error) => error.into(),
             AgentError::Clash(_) => Self::new(Exit::Config, error.to_string())
                 .hint("rename one of them, or set clash = \"prefix\" for the agent"),
             _ => Self::new(Exit::Bug, error.to_string()),

@@ -15,6 +15,7 @@ mod log;
 mod nothing;
 mod offered;
 mod present;
+mod programs;
 mod report;
 #[cfg(unix)]
 mod signals;

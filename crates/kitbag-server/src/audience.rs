@@ -109,6 +109,7 @@ impl Audience {
         let serve = setup.serve();
         let usual = options.names.or(serve.names).unwrap_or(NameForm::Short);
         agent.names = wishes.names.or(agent.names).or(Some(usual));
+        let longest = options.longest.unwrap_or(longest);
         agent.longest = (longest < LONGEST_SHOWN).then_some(longest);
         let is_ours = |mode: &Mode| matches!(mode, Mode::Native | Mode::Gateway | Mode::Auto);
         let of_all = wishes.mode.or(agent.mode.filter(is_ours)).or(options.mode);

@@ -53,6 +53,10 @@ pub struct EndpointOptions {
     pub names: Option<NameForm>,
     /// How tools are shown: `Native`, `Gateway` or `Auto`; what the settings say otherwise, else what suits each client.
     pub mode: Option<Mode>,
+    /// The one part that is served, at whatever address it is asked for: for an endpoint that is one agent's own.
+    pub only: Option<Scope>,
+    /// The most characters a name may have, where one known program comes; what the program calls itself says so otherwise.
+    pub longest: Option<usize>,
 }
 
 /// Which part of everything one address serves.
@@ -159,7 +163,7 @@ impl Endpoint {
         audience: &Audience,
     ) -> Result<(Arc<View>, Style), RpcError> {
         let unknown = |what: String| RpcError::new(code::INVALID_PARAMS, what);
-        let mut agent = match scope {
+        let mut agent = match self.0.options.only.as_ref().unwrap_or(scope) {
             Scope::Agent(name) => kit.agent(name).map_err(|error| unknown(error.to_string()))?,
             Scope::Server(server) => {
                 AgentRules { servers: vec![literal(server.as_str())], ..AgentRules::default() }

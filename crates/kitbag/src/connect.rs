@@ -51,7 +51,7 @@ pub(crate) use logs::log_file;
 pub use notification::{Notification, Progress};
 pub use reason::{Reason, ReasonClass};
 pub use status::{LinkState, LinkStatus};
-pub use stdio::how_to_get;
+pub use stdio::{how_to_get, program_variables};
 pub use trace::{Trace, TraceDirection, TraceLine};
 pub use when::StartServers;
 

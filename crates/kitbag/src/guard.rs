@@ -5,18 +5,22 @@
 //! The host program calls [`init`] first in `main`. A program that does not gets the guard of a `kitbag` on
 //! its `PATH`, or, without one, the best that can be done from inside ([`Launcher`] says which).
 
+mod end;
 #[cfg(target_os = "linux")]
 mod family;
 mod launch;
 #[cfg(target_os = "linux")]
 mod linger;
+mod program;
 #[cfg(target_os = "linux")]
 mod run;
 mod sweep;
 
 use std::sync::OnceLock;
 
+pub(crate) use end::{Force, finish, signal};
 pub use launch::{Containment, Launcher};
+pub use program::{GuardedProgram, Pipes, Program};
 pub use sweep::{LingeringDownload, lingering, sweep};
 pub(crate) use sweep::{marker, sweep_marked};
 

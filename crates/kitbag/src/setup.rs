@@ -259,6 +259,8 @@ impl Setup {
             instruction: run.instruction.clone().or(before.instruction),
             max_steps: run.max_steps.or(before.max_steps),
             kind: run.kind.or(before.kind),
+            command: run.command.clone().or(before.command),
+            env_pass: run.env_pass.clone().or(before.env_pass),
         })
     }
 

@@ -18,10 +18,10 @@ use crate::conversation::{ChatItem, Masks, calls, said};
 use crate::model::{ModelError, ModelEvent, Prompt, Reply, ReplyOptions, Stop};
 
 /// Events that wait for their reader.
-const AHEAD: usize = 64;
+pub(crate) const AHEAD: usize = 64;
 
 /// Where the events of a run go.
-pub(super) type Events = mpsc::Sender<AgentEvent>;
+pub(crate) type Events = mpsc::Sender<AgentEvent>;
 
 /// One run of an agent, as a stream of its events.
 #[must_use = "nothing happens until the events are read"]
@@ -35,6 +35,14 @@ impl<'a> Run<'a> {
     pub(super) fn new(agent: &'a mut Agent, text: String) -> Self {
         let (sender, events) = mpsc::channel(AHEAD);
         Self { events, work: Some(Box::pin(agent.work(text, sender))), failed: None }
+    }
+
+    /// A run of something else: its events, and the work that tells them.
+    pub(crate) fn over(
+        events: mpsc::Receiver<AgentEvent>,
+        work: BoxFuture<'a, Result<(), AgentError>>,
+    ) -> Self {
+        Self { events, work: Some(work), failed: None }
     }
 
     /// The next event; none after the last one.

@@ -40,7 +40,8 @@ impl AgentState {
         }
     }
 
-    pub(crate) fn of(kit: &Kitbag, view: Option<&View>) -> Self {
+    /// How an agent is that sees these tools of a kit.
+    pub fn of(kit: &Kitbag, view: Option<&View>) -> Self {
         let is_theirs = |server: &kitbag::ServerName| kit.link(server).is_some();
         let has_tools =
             view.is_some_and(|view| view.tools().iter().any(|shown| is_theirs(&shown.tool.server)));
@@ -64,7 +65,8 @@ impl ConnectionState {
         }
     }
 
-    pub(crate) fn of(kit: &Kitbag) -> Self {
+    /// How the servers of a kit are.
+    pub fn of(kit: &Kitbag) -> Self {
         let all: Vec<LinkStatus> = kit.links().iter().map(|link| link.status()).collect();
         // One that has failed and is tried again is not there either.
         let is_coming = |status: &LinkStatus| {

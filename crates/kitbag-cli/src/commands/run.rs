@@ -11,17 +11,20 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::LinkArgs;
 use crate::live;
+use crate::programs;
 use crate::terminal::readable;
 
 const EXAMPLES: &str = "\
 Examples:
   kitbag run \"What changed in this repository this week?\"
   kitbag run --agent autonomous --model anthropic/claude-sonnet-4-5 \"Tidy up the notes\"
+  kitbag run --agent claude \"Fix the failing test\"
   kitbag run --conversation new \"My name is Ada\"
   echo \"Summarise README.md\" | kitbag run -
 
 The agents chat (the default), autonomous, text (for models without tool calling) and constrained (for small models behind an API
-that can force a JSON Schema) need no entry in kitbag.toml.";
+that can force a JSON Schema) need no entry in kitbag.toml, nor do the coding CLIs claude, codex, gemini and qwen, which are run
+with the tools and bring their own model.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MODELS}"))]
@@ -39,6 +42,13 @@ pub(crate) struct Args {
 
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let message = message(&args.message)?;
+    if let Some(asked) = programs::asked(context, &args.agent, &args.link)? {
+        return match &args.conversation {
+            None => asked.run(context, &message),
+            Some(_) => Err(Failure::new(Exit::Usage, "other programs keep their own conversations")
+                .hint("leave out --conversation")),
+        };
+    }
     let prepared = agents::prepare(context, &args.agent, &args.link)?;
     let all = prepared.conversations();
     let conversation =
@@ -178,19 +188,23 @@ fn json_of(
     (state, connection): (AgentState, ConnectionState),
     report: &Report,
 ) -> Value {
-    let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let executions: Vec<Value> = report
-        .executions
-        .iter()
-        .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
-        .collect();
     json!({
         "ok": report.ended == Ended::Answered, "answer": report.text, "ended": report.ended.as_str(),
         "model": model.id().to_string(), "steps": report.steps, "tools": report.tools(),
-        "executions": executions, "errors": report.errors().collect::<Vec<_>>(),
+        "executions": executions(report), "errors": report.errors().collect::<Vec<_>>(),
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
         "conversation": conversation, "agent_state": state.as_str(), "connection": connection.as_str(),
     })
+}
+
+/// The calls of a run.
+pub(crate) fn executions(report: &Report) -> Vec<Value> {
+    let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    report
+        .executions
+        .iter()
+        .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
+        .collect()
 }

@@ -72,7 +72,7 @@ pub(super) struct LookArgs {
 
 impl LookArgs {
     pub(super) fn options(&self) -> EndpointOptions {
-        EndpointOptions { names: self.names, mode: self.mode }
+        EndpointOptions { names: self.names, mode: self.mode, ..EndpointOptions::default() }
     }
 }
 

@@ -9,6 +9,7 @@ mod cli_given;
 mod cli_limits;
 mod cli_names;
 mod cli_present;
+mod cli_programs;
 mod cli_proxy;
 mod cli_reasons;
 mod cli_run;

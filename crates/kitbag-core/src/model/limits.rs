@@ -205,6 +205,8 @@ limits! {
     constrained_tools: Items = 128, "tools whose calls are spelt out in what a constrained agent's model may reply; of more only the names are";
     constrained_schema: Bytes = 256 << 10, "the JSON Schema of all these calls; of one that is larger only the names are spelt out";
     agent_repeats: Items = 5, "equal calls in a row, with equal results, before an agent's run ends; half as many are told to the model";
+    agent_program: Time = seconds(3600), "a whole run of an agent that is another program";
+    agent_program_said: Bytes = 16 << 20, "one line of what such a program says, and all it says where that is no events; more is left out";
     conversation: Bytes = 64 << 20, "one conversation of an agent; the oldest turns are forgotten first";
     conversations: Items = 1_000, "conversations kept of one user; of more the one used least lately goes";
     audit_flush: Time = seconds(5), "until the rows of the audit log that wait are written, at the end";

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Mode, Overrides};
+use super::{EnvPass, Mode, Overrides};
 use crate::names::NameForm;
 
 /// What is said about one server's tools.
@@ -181,6 +181,10 @@ pub struct AgentRun {
     pub max_steps: Option<usize>,
     /// How its model is driven.
     pub kind: Option<AgentKind>,
+    /// The program that is this agent, and its arguments.
+    pub command: Option<Vec<String>>,
+    /// Further variables that this program gets.
+    pub env_pass: Option<EnvPass>,
 }
 
 /// How the model of an agent is driven.

@@ -48,6 +48,8 @@ pub struct MarkdownOptions {
     pub examples: Examples,
     /// Under which name the program's own tools stand. They are no MCP tools, and [`markdown`] leaves them out.
     pub local: Option<ServerName>,
+    /// What stands before every name: what the program of an agent puts there.
+    pub prefix: String,
 }
 
 /// The text about the tools of servers; empty when there is nothing to tell. Equal views give equal bytes.
@@ -87,7 +89,7 @@ fn of_servers(tools: &[&ViewTool], options: &MarkdownOptions) -> String {
          **Usage**: Call these tools using their agent tool name (e.g., `{}`)",
         tools.len(),
         servers.len(),
-        first.name
+        name(first, options)
     ));
     out
 }
@@ -100,7 +102,7 @@ fn of_program(tools: &[&ViewTool], options: &MarkdownOptions) -> String {
     push_tools(&mut out, tools, options);
     out.push_str(&format!(
         "---\n\n**Usage**: Call these tools using their agent tool name (e.g., `{}`)",
-        first.name
+        name(first, options)
     ));
     out
 }
@@ -110,6 +112,11 @@ fn push_tools(out: &mut String, tools: &[&ViewTool], options: &MarkdownOptions) 
         push_tool(out, shown, options);
         out.push('\n');
     }
+}
+
+/// What a tool is called.
+fn name(shown: &ViewTool, options: &MarkdownOptions) -> String {
+    format!("{}{}", options.prefix, shown.name)
 }
 
 /// The text as part of a system prompt; nothing for nothing.

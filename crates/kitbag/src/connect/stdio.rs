@@ -23,12 +23,13 @@ use super::lines::{self, CHUNK, Lines};
 use super::logs::Tail;
 use super::reason::{Reason, ReasonClass};
 use crate::Env;
-use crate::guard::{self, Launcher};
+use crate::guard::{self, Force, Launcher, finish, signal};
 
 mod stderr_line;
 mod surroundings;
 
 pub(crate) use stderr_line::latest as latest_line;
+pub use surroundings::program_variables;
 pub(crate) use surroundings::{EnvReach, fingerprint, folder};
 
 /// What every system's pipes take in one piece; Linux takes more.
@@ -200,7 +201,7 @@ async fn reap(mut child: Child, told: watch::Sender<Option<ExitStatus>>, ending:
         status = child.wait() => status,
         () = stop.cancelled() => {
             if let_go.is_some_and(|let_go| let_go.load(Ordering::SeqCst)) {
-                signal(&child, &launcher, Force::LetGo);
+                signal(&mut child, &launcher, Force::LetGo);
                 return left.cancel();
             }
             finish(&mut child, end, &launcher).await
@@ -224,44 +225,6 @@ struct Ending {
     let_go: Option<Arc<AtomicBool>>,
     /// Then nobody here reads what it writes any more.
     left: CancellationToken,
-}
-
-async fn finish(child: &mut Child, end: Duration, launcher: &Launcher) -> io::Result<ExitStatus> {
-    let polite = end / 10;
-    if let Ok(status) = tokio::time::timeout(polite, child.wait()).await {
-        return status;
-    }
-    signal(child, launcher, Force::Word);
-    if let Ok(status) = tokio::time::timeout(end - 2 * polite, child.wait()).await {
-        return status;
-    }
-    signal(child, launcher, Force::Kill);
-    child.wait().await
-}
-
-enum Force {
-    /// The guard goes on alone.
-    LetGo,
-    Word,
-    Kill,
-}
-
-#[cfg(unix)]
-fn signal(child: &Child, launcher: &Launcher, force: Force) {
-    use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-    let Some(pid) = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) else { return };
-    let signal = match force {
-        Force::LetGo => Signal::USR1,
-        Force::Word => Signal::TERM,
-        Force::Kill => Signal::KILL,
-    };
-    let _ =
-        if *launcher == Launcher::None { kill_process_group(pid, signal) } else { kill_process(pid, signal) };
-}
-
-#[cfg(not(unix))]
-fn signal(child: &mut Child, _launcher: &Launcher, _force: Force) {
-    let _ = child.start_kill();
 }
 
 /// The server's input.

@@ -81,7 +81,8 @@ impl Host {
         ran
     }
 
-    fn command(self) -> Command {
+    /// How the program is started.
+    pub(super) fn command(self) -> Command {
         let name = match self {
             // What its package installs under this name is put there by a script, and none runs.
             Self::ClaudeCode => {
@@ -99,7 +100,7 @@ impl Host {
 
 /// Neither reports nor updates, no second process of itself, and no way out: every address but the machine's own is
 /// behind a proxy that does not exist. Folders are taken for approved.
-const ALONE: [(&str, &str); 11] = [
+pub(super) const ALONE: [(&str, &str); 11] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
@@ -114,12 +115,12 @@ const ALONE: [(&str, &str); 11] = [
 ];
 
 /// The programs' own Node first, where there is one for this platform.
-fn path(house: &House) -> String {
+pub(super) fn path(house: &House) -> String {
     let machine = house.vars().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     format!("{}:{machine}", tool("hosts/node_modules/.bin").display())
 }
 
 /// Whoever started them, they have the home of this house.
-fn processes(house: &House) -> Vec<u32> {
+pub(super) fn processes(house: &House) -> Vec<u32> {
     proc::with_env_marker("HOME", &house.at("home"))
 }

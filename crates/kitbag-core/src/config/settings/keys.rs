@@ -205,6 +205,12 @@ pub(super) const AGENT: &[Key] = &[
     key("instruction", Shape::Text, "its system prompt"),
     key("max_steps", Shape::Count, "model calls in one run"),
     key("kind", Shape::OneOf(&AgentKind::WORDS), "how its model is driven; mode = \"text\" means text"),
+    key("command", Shape::Texts, "the program that is this agent, and its arguments"),
+    key(
+        "env_pass",
+        Shape::Variables,
+        "further variables of Kitbag's own environment that this program gets, by name, or \"all\"",
+    ),
 ];
 
 pub(super) const GROUP: &[Key] = &[

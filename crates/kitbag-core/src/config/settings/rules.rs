@@ -108,6 +108,8 @@ pub(super) fn agent_runs(root: &Node) -> Vec<(String, AgentRun)> {
             .and_then(Node::number)
             .filter(|number| is_count(*number))
             .map(|number| number as usize),
+        command: Some(texts(node, "command")).filter(|words| !words.is_empty()),
+        env_pass: node.get("env_pass").and_then(env_pass),
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn push_tool(out: &mut String, shown: &ViewTool, options: &MarkdownOp
     if options.grouping != Grouping::Category && tool.category.is_some() {
         items.extend(category(shown).map(|category| ("Category", category)));
     }
-    out.push_str(&format!("### {}\n", shown.name));
+    out.push_str(&format!("### {}\n", super::name(shown, options)));
     for (label, text) in items {
         out.push_str(&format!("- **{label}**: {text}\n"));
     }

@@ -154,6 +154,13 @@ pub(super) fn variables(env: &Env, reach: EnvReach) -> impl Iterator<Item = (&st
     env.vars().filter(move |(name, value)| reach.has(name, value))
 }
 
+/// The variables that a program gets which a person starts through us, as if it were theirs: what every server gets, their
+/// session, and those that are asked for by name.
+pub fn program_variables(env: &Env, is_asked_for: impl Fn(&str) -> bool) -> Vec<(String, String)> {
+    let reaches = |(name, value): &(&str, &str)| EnvReach::Session.has(name, value) || is_asked_for(name);
+    env.vars().filter(reaches).map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
 /// A hash of what a program gets, and of the home that paths may begin with.
 pub(crate) fn fingerprint(env: &Env, reach: EnvReach) -> String {
     let home = env.home().map(|home| home.to_string_lossy()).unwrap_or_default();

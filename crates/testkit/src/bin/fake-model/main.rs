@@ -23,7 +23,8 @@ Listens on a free port of 127.0.0.1, prints its address, and answers as the scri
 each request, the last one again and again. `-` reads the script from one line of standard input, and ends with it.
 A turn:
   text, reasoning       lists of strings, a piece each
-  calls                 [{name, arguments}], side by side; arguments may be a string that is sent as it is
+  calls                 [{name, arguments}], side by side; arguments may be a string that is sent as it is; a namespace is
+                        told where OpenAI's responses have one
   usage                 [input, output]
   stop                  \"length\" or \"filter\"
   status, error         refuse with this HTTP status and these words; retry_after goes into the header

@@ -37,6 +37,8 @@ pub(crate) struct Call {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) arguments: Value,
+    /// Where the tool stands in one, in OpenAI's responses.
+    pub(crate) namespace: Option<String>,
 }
 
 impl Call {

@@ -94,6 +94,9 @@ impl Wire for Responses {
                 "type": "function_call", "id": id, "call_id": call_id, "name": call.name, "arguments": call.text(),
                 "status": "completed",
             }));
+            if let (Some(namespace), Some(item)) = (&call.namespace, output.last_mut()) {
+                item["namespace"] = namespace.as_str().into();
+            }
         }
         let why = turn.stop.map(|stop| match stop {
             Stop::Length => "max_output_tokens",
