@@ -61,7 +61,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let done = async {
             let text = driver.text_agent(&kit).filter(|_| conversation.is_none());
             if let Some(agent) = text {
-                live::tell(context, &live::beside(&*kit.own_view(), &faults));
+                live::tell(context, &live::beside(&kit.own_view(), &faults));
                 return say_by_text(context, &agent, message).await;
             }
             let mut agent = driver.agent(&kit, conversation)?;
