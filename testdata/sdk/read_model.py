@@ -17,9 +17,9 @@ HELLO = [{"role": "user", "content": "hello"}]
 ASK = {"model": "scripted", "messages": HELLO}
 
 
-def told(sdk, way, text, calls, tokens):
+def told(sdk, way, text, calls, tokens, **more):
     calls = [[name, json.loads(given) if isinstance(given, str) else given] for name, given in calls]
-    print(json.dumps({"sdk": sdk, "way": way, "text": text, "calls": calls, "tokens": tokens}))
+    print(json.dumps({"sdk": sdk, "way": way, "text": text, "calls": calls, "tokens": tokens, **more}))
 
 
 def chat(url):
@@ -43,7 +43,9 @@ def responses(url):
     for way, whole in ("whole", client.responses.create(**ask)), ("streamed", streamed):
         calls = [(item.name, item.arguments) for item in whole.output if item.type == "function_call"]
         usage = whole.usage
-        told("openai-responses", way, whole.output_text, calls, [usage.input_tokens, usage.output_tokens])
+        spaces = [item.namespace for item in whole.output if item.type == "function_call"]
+        tokens = [usage.input_tokens, usage.output_tokens]
+        told("openai-responses", way, whole.output_text, calls, tokens, namespaces=spaces)
 
 
 def anthropic(url):

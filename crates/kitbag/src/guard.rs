@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 pub(crate) use end::{Force, finish, signal};
 pub use launch::{Containment, Launcher};
-pub use program::{GuardedProgram, Pipes, Program};
+pub use program::{GuardedProgram, Pipes, ProgramStart};
 pub use sweep::{LingeringDownload, lingering, sweep};
 pub(crate) use sweep::{marker, sweep_marked};
 

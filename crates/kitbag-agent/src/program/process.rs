@@ -7,7 +7,7 @@ use std::process::ExitStatus;
 
 use kitbag::Limits;
 use kitbag::connect::program_variables;
-use kitbag::guard::{GuardedProgram, Pipes, Program};
+use kitbag::guard::{GuardedProgram, Pipes, ProgramStart};
 use kitbag::kitbag_core::model::EnvPass;
 use kitbag::kitbag_core::text::visible;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
@@ -63,7 +63,11 @@ pub(super) async fn work(agent: &ProgramAgent, input: &str, events: &Events) -> 
 }
 
 /// What is started.
-fn program(agent: &ProgramAgent, folder: &PrivateFolder, limits: &Limits) -> Result<Program, ProgramError> {
+fn program(
+    agent: &ProgramAgent,
+    folder: &PrivateFolder,
+    limits: &Limits,
+) -> Result<ProgramStart, ProgramError> {
     let (options, dialect) = (&agent.options, agent.kind.0);
     let (name, words) = match options.command.split_first() {
         Some((name, words)) => (name.as_str(), words),
@@ -92,7 +96,13 @@ fn program(agent: &ProgramAgent, folder: &PrivateFolder, limits: &Limits) -> Res
         .map(|(name, value)| (name, value.into()))
         .collect();
     env.extend(launch.env.into_iter().map(|(name, value)| (name, value.into())));
-    Ok(Program { path, args: launch.args, env, folder: PathBuf::from(&cwd), name: dialect.word.to_owned() })
+    Ok(ProgramStart {
+        path,
+        args: launch.args,
+        env,
+        folder: PathBuf::from(&cwd),
+        name: dialect.word.to_owned(),
+    })
 }
 
 /// Gives the program its input and reads all it says; its last words.

@@ -13,7 +13,7 @@ use super::{Force, Launcher, finish, marker, signal, sweep_marked};
 
 /// What is started.
 #[derive(Clone)]
-pub struct Program {
+pub struct ProgramStart {
     /// Where it is.
     pub path: PathBuf,
     /// Its arguments.
@@ -26,10 +26,10 @@ pub struct Program {
     pub name: String,
 }
 
-impl std::fmt::Debug for Program {
+impl std::fmt::Debug for ProgramStart {
     /// Without its variables and arguments.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Program")
+        f.debug_struct("ProgramStart")
             .field("path", &self.path)
             .field("folder", &self.folder)
             .finish_non_exhaustive()
@@ -57,7 +57,7 @@ pub struct Pipes {
 
 impl GuardedProgram {
     /// Starts a program.
-    pub fn start(program: &Program, launcher: Launcher) -> io::Result<(Self, Pipes)> {
+    pub fn start(program: &ProgramStart, launcher: Launcher) -> io::Result<(Self, Pipes)> {
         let marker = marker(&program.name, "");
         let args = program.args.iter().map(String::as_str);
         let mut command = launcher.command(&program.path, args, Duration::ZERO);

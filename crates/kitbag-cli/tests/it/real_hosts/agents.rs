@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use testkit::{FakeModel, Farm, PATIENCE, wait_until};
+use testkit::{FakeModel, Farm, PATIENCE, tool, wait_until};
 
 use super::host::{ALONE, Host, path, processes};
 use crate::house::{Run, Runs as _};
@@ -120,20 +120,23 @@ fn nothing_is_left(farm: &Farm) {
 /// A result of a real server comes back through the endpoint of the run; a tool outside the agent's rules is not there; the
 /// names in the prompt are those of the program; its settings stay as they are; the token is seen nowhere.
 fn s2_19(host: Host) {
-    let farm = Farm::of("x", &[]);
-    farm.add("y", &[]);
+    let farm = Farm::of("y", &[]);
+    let real = tool("npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
+    farm.enter("real", json!({"command": tool("hosts/node_modules/.bin/node"), "args": [real]}));
     let long = "a_tool_whose_name_is_so_long_that_it_does_not_fit_beside_more";
     farm.add_echo("zz", &json!([{"name": long, "inputSchema": {"type": "object"}}]));
-    settings(&farm, host, "allow = ['x/*', 'zz/*']\ninstruction = 'Be exact.'");
-    let calls =
-        [host.call("x_add", &json!({"a": 2, "b": 40})), host.call("y_count", &json!({"token": "never"}))];
+    settings(&farm, host, "allow = ['real/*', 'zz/*']\ninstruction = 'Be exact.'");
+    let calls = [
+        host.call("real_get_sum", &json!({"a": 2, "b": 40})),
+        host.call("y_count", &json!({"token": "never"})),
+    ];
     let turns = json!({"turns": [{"text": ["Let me add."], "calls": calls}, {"text": ["It is ", "42."]}]});
     let model = FakeModel::start(&turns);
     let (file, text) = host.settings(&farm, &model);
     farm.house.put(file, &text);
     let ran = run(&farm, host, &model, &["What is 2 + 40?"]).run().exits(0);
     assert_eq!(ran.out, "It is 42.\n", "{host:?}: {}", ran.err);
-    assert!(ran.err.contains("x_add done in"), "{host:?}: {}", ran.err);
+    assert!(ran.err.contains("real_get_sum done in"), "{host:?}: {}", ran.err);
     nothing_is_left(&farm);
     let bodies = model.bodies();
     let (first, second) = (bodies[0].to_string(), bodies[1].to_string());
@@ -141,7 +144,7 @@ fn s2_19(host: Host) {
     let places = [
         place("Be exact.\\n\\nWhat is 2 + 40?"),
         place("# Available MCP Tools"),
-        place(&host.heading("x_add")),
+        place(&host.heading("real_get_sum")),
     ];
     assert!(places.is_sorted(), "{host:?}: {places:?}");
     assert!(!first.contains("y_count"), "{host:?}");
@@ -152,7 +155,7 @@ fn s2_19(host: Host) {
     let (_, cut) = described.split_once(&heading).unwrap_or_else(|| panic!("{host:?}: {described}"));
     let cut = heading.trim_start_matches("### ").to_owned() + cut.split("\\n").next().unwrap();
     assert!(before.contains(&cut) || after.contains(&cut), "{host:?}: {cut} in {first}");
-    assert!(second.len() > first.len() && second.contains("42"), "{host:?}: {second}");
+    assert!(second.len() > first.len() && second.contains("2 and 40 is 42"), "{host:?}: {second}");
     assert_eq!(farm.events("y", "exec never"), Vec::<String>::new(), "{host:?}");
     assert_eq!(farm.house.text(file), text, "{host:?}: its settings");
     let argv = farm.house.text("argv");
@@ -190,7 +193,7 @@ fn s2_19_qwen_code_calls_tools_through_an_endpoint_of_the_run() {
 }
 
 /// A tool that the program does not let its model use fails the run, though the program ends with 0; the answer is shown.
-fn s2_20(host: Host, denied: &Value, tool: &str) {
+fn s2_20(host: Host, denied: &Value, name: &str) {
     let farm = Farm::new();
     settings(&farm, host, "");
     let model = FakeModel::start(&json!({"turns": [{"calls": [denied]}, {"text": ["I could not."]}]}));
@@ -198,12 +201,12 @@ fn s2_20(host: Host, denied: &Value, tool: &str) {
     farm.house.put(file, text);
     let ran = run(&farm, host, &model, &["Do it"]).run().exits(6);
     assert_eq!(ran.out, "I could not.\n", "{host:?}");
-    assert!(ran.err.contains("denied its model") && ran.err.contains(tool), "{host:?}: {}", ran.err);
+    assert!(ran.err.contains("denied its model") && ran.err.contains(name), "{host:?}: {}", ran.err);
     let model = FakeModel::start(&json!({"turns": [{"calls": [denied]}, {"text": ["I could not."]}]}));
     farm.house.put(file, host.settings(&farm, &model).1);
     let told = run(&farm, host, &model, &["Do it", "--json"]).run().exits(6).json();
     assert_eq!((&told["ok"], &told["answer"]), (&json!(false), &json!("I could not.")), "{host:?}");
-    assert_eq!(told["denied"][0]["tool"], tool, "{host:?}: {told}");
+    assert_eq!(told["denied"][0]["tool"], name, "{host:?}: {told}");
     assert!(!Path::new(&farm.house.at("project/made")).exists(), "{host:?}");
     nothing_is_left(&farm);
 }
@@ -241,8 +244,8 @@ fn s2_21_a_run_that_takes_too_long_leaves_no_process() {
 #[test]
 fn s2_21_what_the_models_host_refuses_is_told() {
     let farm = Farm::new();
-    let model = FakeModel::start(&json!({"key": "another", "turns": []}));
-    let ran = run(&farm, Host::ClaudeCode, &model, &["Hello"]).run().fails(11, "\"claude\" failed");
-    assert!(ran.err.contains("Incorrect API key") || ran.err.contains("401"), "{}", ran.err);
+    let model = FakeModel::start(&json!({"turns": [{"status": 400, "error": "this prompt is odd"}]}));
+    let ran = run(&farm, Host::ClaudeCode, &model, &["Hello"]).run();
+    ran.fails(11, "\"claude\" failed with exit code 1: API Error: 400 this prompt is odd");
     nothing_is_left(&farm);
 }
