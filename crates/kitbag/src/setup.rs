@@ -10,7 +10,7 @@ use kitbag_core::config::layers::{EntryState, Layer, Layered, Merged, MergedServ
 use kitbag_core::config::settings::{ServeSettings, Settings};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
 use kitbag_core::model::{
-    AgentRun, Mode, Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable,
+    AgentRun, Mode, ModelPrice, Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable,
 };
 use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Secret, ServerSpec, Severity, SourceLocation, UserId};
@@ -259,6 +259,12 @@ impl Setup {
             instruction: run.instruction.clone().or(before.instruction),
             max_steps: run.max_steps.or(before.max_steps),
         })
+    }
+
+    /// What a model costs, as the last file says that names it.
+    pub fn price(&self, model: &str) -> Option<ModelPrice> {
+        let all = self.settings.iter().flat_map(|(_, settings)| &settings.prices);
+        all.filter(|(name, _)| name == model).map(|(_, price)| *price).last()
     }
 
     /// What becomes of tools by which private data can be carried off: the strictest word of all files. Where there is one,

@@ -3,15 +3,16 @@
 use std::io::Read as _;
 
 use kitbag::{Kitbag, OpenOptions};
-use kitbag_agent::{Agent, AgentEvent, Ended, Report};
+use kitbag_agent::{Agent, AgentEvent, Ended, Report, Run, Usage};
 use serde_json::{Value, json};
 
-use crate::agents::{self, AgentArgs, MODELS};
+use crate::agents::{self, AgentArgs, MODELS, ShowUsage};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::LinkArgs;
 use crate::live;
 use crate::terminal::readable;
+use crate::usage::Spent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -20,7 +21,10 @@ Examples:
   kitbag run --conversation new \"My name is Ada\"
   echo \"Summarise README.md\" | kitbag run -
 
-The agents chat (the default) and autonomous need no entry in kitbag.toml.";
+The agents chat (the default) and autonomous need no entry in kitbag.toml.
+
+Exit codes: 0 answered · 2 usage · 3 config fault · 4 a required server is unavailable · 5 no such agent or conversation ·
+11 no answer of a model: none configured, its host failed, too many steps, a loop · 130 interrupted";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MODELS}"))]
@@ -50,7 +54,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let done = async {
             let mut agent = driver.agent(&kit, conversation)?;
             live::tell(context, &live::beside(&*agent.view()?, &faults));
-            say(context, &mut agent, message).await
+            say(context, &mut agent, message, args.agent.usage()).await
         };
         let done = done.await;
         kit.close_and_exit().await;
@@ -71,25 +75,22 @@ fn message(given: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-async fn say(context: &mut Context, agent: &mut Agent, message: String) -> Result<Exit, Failure> {
-    let mut run = agent.send(message);
-    let (mut said, mut done) = (String::new(), None);
-    while let Some(event) = run.next().await {
-        match event? {
-            AgentEvent::Text(text) => said.push_str(&text),
-            // What is said before calls is no answer.
-            AgentEvent::Step { calls, .. } if 0 < calls => {
-                aside(context, &std::mem::take(&mut said));
-            }
-            AgentEvent::Done(report) => done = Some(report),
-            event => tell(context, &event),
-        }
-    }
-    drop(run);
-    let report = done.unwrap_or_default();
+async fn say(
+    context: &mut Context,
+    agent: &mut Agent,
+    message: String,
+    usage: ShowUsage,
+) -> Result<Exit, Failure> {
+    let mut spent = Spent::new(agent.model().id(), Usage::default());
+    let ended = listen(context, agent.send(message), &mut spent).await;
+    // Also of a run that failed: what was said until then is kept.
     if agent.talk().is_kept() {
         context.remark(format!("conversation {}", agent.talk().id()));
     }
+    if usage == ShowUsage::Asked {
+        context.remark(spent.line(&agent.kit().setup()));
+    }
+    let report = ended?;
     if context.global.json {
         context.print_json(&as_json(agent, &report));
     } else if report.ended == Ended::Answered {
@@ -97,14 +98,67 @@ async fn say(context: &mut Context, agent: &mut Agent, message: String) -> Resul
     }
     match report.ended {
         Ended::Answered => Ok(Exit::Done),
-        Ended::StepLimit => {
-            let message = format!("{} made {} replies and no answer", agent.model().at(), report.steps);
-            Err(Failure::new(Exit::Model, message).hint("--max-steps COUNT, or agent_steps in [limits]"))
+        ended => Err(no_answer(agent, ended, report.steps)),
+    }
+}
+
+/// Reads the events of a run to its end, and tells what happens on the way.
+async fn listen(context: &mut Context, mut run: Run<'_>, spent: &mut Spent) -> Result<Report, Failure> {
+    let (mut said, mut done, mut thoughts) = (String::new(), Report::default(), Thoughts::default());
+    while let Some(event) = run.next().await {
+        let event = event?;
+        match &event {
+            AgentEvent::Reasoning(text) => {
+                thoughts.push(text);
+                continue;
+            }
+            _ => thoughts.tell(context),
         }
-        _ => {
-            let message = format!("{} made the same call again and again", agent.model().at());
-            Err(Failure::new(Exit::Model, message).hint("say it in another way, or use another --model"))
+        match event {
+            AgentEvent::Text(text) => said.push_str(&text),
+            AgentEvent::Step { usage, calls, .. } => {
+                spent.add(usage);
+                // What is said before calls is no answer.
+                if 0 < calls {
+                    aside(context, &std::mem::take(&mut said));
+                }
+            }
+            AgentEvent::Done(report) => done = report,
+            event => tell(context, &event),
         }
+    }
+    Ok(done)
+}
+
+/// Why a run ended that did not fail and has no answer.
+pub(crate) fn no_answer(agent: &Agent, ended: Ended, steps: usize) -> Failure {
+    let at = agent.model().at();
+    match ended {
+        Ended::StepLimit => Failure::new(Exit::Model, format!("{at} made {steps} replies and no answer"))
+            .hint("--max-steps COUNT, or agent_steps in [limits]"),
+        _ => Failure::new(Exit::Model, format!("{at} made the same call again and again"))
+            .hint("say it in another way, or use another --model"),
+    }
+}
+
+/// What a model thinks. It comes in pieces, and is told in lines to those who want to know more.
+#[derive(Default)]
+pub(crate) struct Thoughts(String);
+
+impl Thoughts {
+    pub(crate) fn push(&mut self, text: &str) {
+        self.0 += text;
+    }
+
+    /// The line it is at.
+    pub(crate) fn last_line(&self) -> &str {
+        self.0.trim_end().lines().next_back().unwrap_or_default()
+    }
+
+    /// Tells what was thought since the last time.
+    pub(crate) fn tell(&mut self, context: &mut Context) {
+        let text = std::mem::take(&mut self.0);
+        text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| context.aside(line));
     }
 }
 
@@ -128,7 +182,6 @@ pub(crate) fn tell(context: &mut Context, event: &AgentEvent) {
             context.remark(format!("{} {ended} in {} ms{why}", outcome.tool, outcome.took.as_millis()));
         }
         AgentEvent::Retrying { error } => context.remark(format!("{error}; asking again")),
-        AgentEvent::Reasoning(text) => context.aside(text),
         _ => {}
     }
 }
@@ -148,6 +201,7 @@ pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
         .iter()
         .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
         .collect();
+    let cost = Spent::new(agent.model().id(), report.usage).dollars(&agent.kit().setup());
     json!({
         "ok": report.ended == Ended::Answered, "answer": report.text, "ended": report.ended.as_str(),
         "model": agent.model().id().to_string(), "steps": report.steps, "tools": report.tools(),
@@ -155,6 +209,7 @@ pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
+        "cost_usd": cost,
         "conversation": agent.talk().is_kept().then(|| agent.talk().id().to_string()),
         "agent_state": agent.state().as_str(), "connection": agent.connection().as_str(),
     })

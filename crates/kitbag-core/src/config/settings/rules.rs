@@ -7,7 +7,10 @@ use super::check::{fits, is_count};
 use super::closed::{Closes, Restrictions, title};
 use super::keys::{AGENT, ARG, RISKS, SERVER, Shape, TOOL};
 use super::{Located, duration};
-use crate::model::{AgentRules, AgentRun, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules};
+use crate::model::{
+    AgentRules, AgentRun, ArgRules, Clash, EnvPass, MillionTokens, Mode, ModelPrice, Overrides, ServerRules,
+    ToolRules,
+};
 use crate::names::NameForm;
 
 /// What is said about one server.
@@ -106,6 +109,17 @@ pub(super) fn agent_runs(root: &Node) -> Vec<(String, AgentRun)> {
             .filter(|number| is_count(*number))
             .map(|number| number as usize),
     })
+}
+
+/// What models cost. One with a price that is missing or cannot be read costs nobody knows what.
+pub(super) fn prices(root: &Node) -> Vec<(String, ModelPrice)> {
+    let read = named(root, "prices", |_, node| {
+        let price = |key: &str| node.get(key).and_then(Node::number).and_then(MillionTokens::of_dollars);
+        let input = price("input")?;
+        let cached = if node.get("cached").is_some() { price("cached")? } else { input };
+        Some(ModelPrice { input, cached, output: price("output")? })
+    });
+    read.into_iter().filter_map(|(name, price)| Some((name, price?))).collect()
 }
 
 impl Closes for AgentRules {
