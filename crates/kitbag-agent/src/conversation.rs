@@ -248,9 +248,8 @@ pub(crate) fn said(reply: &Reply) -> String {
 
 /// A result as text; what is no text is told by its kind.
 pub(crate) fn words(blocks: &[Value]) -> String {
-    let field = |block: &Value, key: &str| {
-        block.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
+    let field =
+        |block: &Value, key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
     let word = |block: &Value| match field(block, "type").as_str() {
         "text" => field(block, "text"),
         kind => format!("[{kind} {}]", field(block, "mimeType")),

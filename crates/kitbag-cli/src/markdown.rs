@@ -147,12 +147,18 @@ mod tests {
             ("- one\n  - two\n", "• one\n  • two\n"),
             ("3. third\n", "3. third\n"),
             ("**bold** and `code *x*` and _more_", "bold and code *x* and more"),
-            ("[here](https://a.example/) or <https://a.example/>", "here (https://a.example/) or https://a.example/"),
+            (
+                "[here](https://a.example/) or <https://a.example/>",
+                "here (https://a.example/) or https://a.example/",
+            ),
             ("> said\n", "│ said\n"),
             ("2 * 3 * 4 = 24 and snake_case_name", "2 * 3 * 4 = 24 and snake_case_name"),
             ("| a | b |\n|---|---|\n", "| a | b |\n|---|---|\n"),
             ("a < b && c > d\n", "a < b && c > d\n"),
-            ("```rust\nlet x = \"**no**\";\n# no title\n```\n**yes**\n", "```rust\nlet x = \"**no**\";\n# no title\n```\nyes\n"),
+            (
+                "```rust\nlet x = \"**no**\";\n# no title\n```\n**yes**\n",
+                "```rust\nlet x = \"**no**\";\n# no title\n```\nyes\n",
+            ),
             ("\n\n", "\n\n"),
         ] {
             assert_eq!(plain(&[said]), shown, "{said:?}");
@@ -177,7 +183,10 @@ mod tests {
             anstream::adapter::strip_str(&text).to_string()
         };
         assert_eq!(paint(12, "one two three **four five** six"), "one two\nthree four\nfive six");
-        assert_eq!(paint(12, "- one two three\n10. one two three"), "• one two\n  three\n10. one two\n    three");
+        assert_eq!(
+            paint(12, "- one two three\n10. one two three"),
+            "• one two\n  three\n10. one two\n    three"
+        );
         assert_eq!(paint(8, "averylongword that"), "averylongword\nthat");
         assert_eq!(paint(9, "漢字漢字 漢字"), "漢字漢字\n漢字");
         assert_eq!(paint(9, "```\na line of code that stays\n```"), "```\na line of code that stays\n```");
@@ -185,7 +194,9 @@ mod tests {
 
     #[test]
     fn nothing_that_a_model_writes_reaches_the_terminal_as_a_control() {
-        for said in ["\u{1b}[2Jx", "`\u{1b}[2J`", "```\n\u{1b}]0;t\u{7}\n```", "[\u{202e}](\u{1b}[1m)", "<\u{1b}[2J>"] {
+        for said in
+            ["\u{1b}[2Jx", "`\u{1b}[2J`", "```\n\u{1b}]0;t\u{7}\n```", "[\u{202e}](\u{1b}[1m)", "<\u{1b}[2J>"]
+        {
             let mut painter = Painter::default();
             let text = painter.push(said) + &painter.end();
             let plain = anstream::adapter::strip_str(&text).to_string();

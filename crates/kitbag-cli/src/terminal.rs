@@ -145,6 +145,14 @@ pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> String {
     text
 }
 
+/// A line of stderr: broken between words where it is read on a terminal, else as it is.
+pub(crate) fn on_terminal(line: &str, indent: usize) -> String {
+    match width().filter(|_| io::stderr().is_terminal()) {
+        Some(width) => wrapped(line, width, indent),
+        None => line.to_owned(),
+    }
+}
+
 /// How many columns a text takes, styles not counted.
 pub(crate) fn columns(text: &str) -> usize {
     anstream::adapter::strip_str(text).to_string().width()

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use kitbag_agent::Transcript;
 
 use crate::exit::{Exit, Failure};
+use crate::json;
+use crate::terminal::readable;
 
 /// Writes a new file; its name says which form it has. Only its owner may read it.
 pub(crate) fn save(transcript: &Transcript, folder: &Path, name: &str) -> Result<PathBuf, Failure> {
     let path = folder.join(name);
     let text = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("md") => transcript.to_markdown(),
-        Some("json") => format!("{:#}\n", transcript.to_json()),
+        // Files are looked at on terminals, too.
+        Some("md") => readable(&transcript.to_markdown()),
+        Some("json") => json::pretty(&transcript.to_json()) + "\n",
         _ => {
             let failure = Failure::new(Exit::Usage, format!("{name:?} ends in neither .md nor .json"));
             return Err(failure.hint("a name such as chat.md or chat.json"));

@@ -6,7 +6,7 @@ use kitbag_agent::{ModelId, Usage};
 use kitbag_core::text::visible;
 use serde_json::{Value, json};
 
-use crate::terminal::{cell, lines, table, DIM};
+use crate::terminal::{DIM, cell, lines, table};
 
 /// What one message and its answer cost.
 #[derive(Clone, Debug)]
@@ -27,6 +27,11 @@ impl Spent {
     /// One more reply to the same message.
     pub(crate) fn add(&mut self, usage: Usage) {
         self.usage += usage;
+    }
+
+    /// Whether no reply came to its end: only then a provider tells what it counts.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.usage == Usage::default()
     }
 
     /// In US dollars, where there is a price.
@@ -117,9 +122,13 @@ mod tests {
 
     #[test]
     fn amounts() {
-        for (dollars, text) in
-            [(0.0, "$0.00"), (0.001_16, "$0.00116"), (0.25, "$0.25"), (12.5, "$12.50"), (0.000_000_1, "$0.00")]
-        {
+        for (dollars, text) in [
+            (0.0, "$0.00"),
+            (0.001_16, "$0.00116"),
+            (0.25, "$0.25"),
+            (12.5, "$12.50"),
+            (0.000_000_1, "$0.00"),
+        ] {
             assert_eq!(money(dollars), text);
         }
     }

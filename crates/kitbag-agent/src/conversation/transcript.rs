@@ -118,8 +118,10 @@ impl TranscriptMessage {
 
 impl TranscriptCall {
     fn to_json(&self) -> Value {
-        let result =
-            self.result.as_ref().map(|result| json!({"is_error": result.is_error, "content": result.content}));
+        let result = self
+            .result
+            .as_ref()
+            .map(|result| json!({"is_error": result.is_error, "content": result.content}));
         json!({"tool": self.tool, "arguments": self.arguments, "result": result})
     }
 

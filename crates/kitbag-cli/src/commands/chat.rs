@@ -9,7 +9,7 @@ use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::LinkArgs;
 use crate::live;
-use crate::terminal::{plural, width, wrapped};
+use crate::terminal::{on_terminal, plural};
 use crate::usage::Tally;
 
 mod answer;
@@ -97,7 +97,10 @@ fn banner(context: &mut Context, agent: &Agent, faults: &[Fault]) -> Result<(), 
     let more = if shown.len() < tools.len() { ", …" } else { "" };
     match tools.len() {
         0 => context.remark("no tools; `kitbag servers add --help` shows how to add a server"),
-        count => remark_wrapped(context, &format!("{}: {}{more}", plural(count, "tool"), shown.join(", "))),
+        count => {
+            let tools = format!("{}: {}{more}", plural(count, "tool"), shown.join(", "));
+            context.remark(on_terminal(&tools, 2));
+        }
     }
     let told = live::beside(&view, faults);
     let told: Vec<Fault> = told.into_iter().filter(|fault| Severity::Warning <= fault.severity).collect();
@@ -105,11 +108,6 @@ fn banner(context: &mut Context, agent: &Agent, faults: &[Fault]) -> Result<(), 
     context.remark(format!("conversation {}", agent.talk().id()));
     context.remark(slash::WORDS);
     Ok(())
-}
-
-fn remark_wrapped(context: &mut Context, text: &str) {
-    let text = if context.global.json { text.to_owned() } else { wrapped(text, width().unwrap_or(usize::MAX), 2) };
-    context.remark(text);
 }
 
 async fn talk(context: &mut Context, chat: &mut Chat) -> Result<(), Failure> {

@@ -89,9 +89,7 @@ fn parsed(id: &str) -> Result<ConversationId, Failure> {
 
 fn list(context: &mut Context, all: &[KeptConversation]) {
     if context.global.json {
-        let row = |one: &KeptConversation| {
-            json!({"id": one.id.as_str(), "changed": when(one.changed), "first": one.first})
-        };
+        let row = |one: &KeptConversation| json!({"id": one.id.as_str(), "changed": when(one.changed), "first": one.first});
         return context.print_json(&all.iter().map(row).collect::<Value>());
     }
     if all.is_empty() {

@@ -87,7 +87,7 @@ async fn say(
     if agent.talk().is_kept() {
         context.remark(format!("conversation {}", agent.talk().id()));
     }
-    if usage == ShowUsage::Asked {
+    if usage == ShowUsage::Asked && !spent.is_unknown() {
         context.remark(spent.line(&agent.kit().setup()));
     }
     let report = ended?;

@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::exit::Failure;
 #[cfg(unix)]
 use crate::signals::OpenRun;
+use crate::terminal::on_terminal;
 use crate::usage::Spent;
 
 /// Nothing interrupts an answer alone where there are no signals.
@@ -69,7 +70,7 @@ pub(super) async fn say(context: &mut Context, chat: &mut Chat, line: &str) {
             }
         }
     }
-    if *usage == ShowUsage::Asked {
+    if *usage == ShowUsage::Asked && !spent.is_unknown() {
         context.remark(spent.line(&agent.kit().setup()));
     }
     tally.push(spent);
@@ -125,7 +126,7 @@ async fn ask(
         return Typed::End;
     }
     let (told, asked) = question.words();
-    context.remark(told);
+    context.remark(on_terminal(&told, 2));
     let mut typed = pin!(input.answer(asked));
     let mut goes_on = true;
     loop {

@@ -4,8 +4,8 @@ use kitbag_agent::{Agent, ModelChoice, ModelError, Vendor, choose};
 use kitbag_core::text::{one_line, visible};
 use serde_json::{Value, json};
 
-use super::slash::{self, Command};
 use super::Chat;
+use super::slash::{self, Command};
 use crate::commands::why;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -130,7 +130,10 @@ fn save(context: &mut Context, agent: &Agent, name: Option<String>) -> Result<()
     }
     let name = name.unwrap_or_else(|| format!("{}.md", agent.talk().id()));
     let saved = transcripts::save(&agent.transcript(), agent.kit().setup().env().cwd(), &name);
-    let path = saved.map_err(|failure| Failure { hint: Some("/save NAME.md or /save NAME.json".to_owned()), ..failure })?;
+    let path = saved.map_err(|failure| Failure {
+        hint: Some("/save NAME.md or /save NAME.json".to_owned()),
+        ..failure
+    })?;
     let path = path.display().to_string();
     told(context, &format!("saved as {}\n", visible(&path)), &json!({ "saved": path }));
     Ok(())

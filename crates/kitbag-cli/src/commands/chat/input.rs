@@ -57,7 +57,9 @@ impl Input {
             |why: String| Failure::new(Exit::Usage, format!("standard input cannot be read: {why}"));
         let can_edit = is_interactive() && !matches!(terminal, None | Some("dumb" | "cons25" | "emacs"));
         if can_edit {
-            return Editor::open(said_before).map(Self::Edited).map_err(|error| unreadable(error.to_string()));
+            return Editor::open(said_before)
+                .map(Self::Edited)
+                .map_err(|error| unreadable(error.to_string()));
         }
         Keyboard::listen().map(Self::Piped).map_err(|error| unreadable(error.to_string()))
     }
@@ -84,8 +86,7 @@ impl Input {
             }
             Self::Edited(editor) => {
                 #[cfg(unix)]
-                let _ =
-                    rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
+                let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
                 editor.line(Asked::Answer(question)).await
             }
         }
@@ -190,11 +191,8 @@ impl AsItWas {
 impl Drop for AsItWas {
     fn drop(&mut self) {
         if let Some(before) = &self.0 {
-            let _ = rustix::termios::tcsetattr(
-                std::io::stdin(),
-                rustix::termios::OptionalActions::Now,
-                before,
-            );
+            let _ =
+                rustix::termios::tcsetattr(std::io::stdin(), rustix::termios::OptionalActions::Now, before);
         }
     }
 }

@@ -99,7 +99,9 @@ pub(super) fn lines(
     tools: impl IntoIterator<Item = String>,
     providers: impl IntoIterator<Item = String>,
 ) -> Vec<String> {
-    let words = COMMANDS.iter().map(|(word, ..)| (*word).to_owned());
+    // What wants something behind it is completed together with that.
+    let words = COMMANDS.iter().filter(|(_, _, wants, _)| *wants != Wants::Something);
+    let words = words.map(|(word, ..)| (*word).to_owned());
     let why = tools.into_iter().map(|tool| format!("/why {tool}"));
     let model = providers.into_iter().map(|provider| format!("/model {provider}/"));
     words.chain(why).chain(model).collect()

@@ -17,7 +17,13 @@ const CTRL_D: &str = "\u{4}";
 
 /// A chat on a terminal of 80 columns. Every step must have been asked for.
 #[track_caller]
-fn on_terminal(farm: &Farm, model: &FakeModel, args: &[&str], env: &[(&str, &str)], steps: &[Step<'_>]) -> Ran {
+fn on_terminal(
+    farm: &Farm,
+    model: &FakeModel,
+    args: &[&str],
+    env: &[(&str, &str)],
+    steps: &[Step<'_>],
+) -> Ran {
     let base = format!("{}/v1", model.url());
     let own = [("OPENAI_BASE_URL", base.as_str()), ("OPENAI_MODEL", "scripted")];
     let args = [&["chat"], args].concat();
@@ -115,14 +121,18 @@ fn s4_17_markdown_is_painted_and_nothing_of_a_model_or_a_tool_is_obeyed_by_the_t
     let farm = Farm::of("x", &[]);
     let evil = "\u{1b}]0;planted\u{7}\u{1b}[2J\u{202e}";
     let text = json!([
-        "# Ti", "tle\n\n- one **bo", "ld** word and `code`\n", format!("{evil}\n```\n"), "**raw**\n", "```\n",
+        "# Ti",
+        "tle\n\n- one **bo",
+        "ld** word and `code`\n",
+        format!("{evil}\n```\n"),
+        "**raw**\n",
+        "```\n",
         "a line that is longer than the eighty columns which this terminal has, so that it is broken between words\n",
     ]);
     let fails = calls(&[("echo", json!({"massage": evil}))]);
     let reply = json!({"reasoning": ["thinking", evil], "text": text});
     let model = FakeModel::start(&json!({"turns": [fails, reply, says("Bye.")]}));
-    let steps =
-        [Step::Keys(PROMPT, "go\n"), Step::Keys(PROMPT, "/quit\n")];
+    let steps = [Step::Keys(PROMPT, "go\n"), Step::Keys(PROMPT, "/quit\n")];
     let ran = on_terminal(&farm, &model, &[], &[], &steps).exits(0);
     let seen = uncoloured(&ran.out);
     assert!(seen.contains("• one bold word and code\n"), "{seen}");
@@ -133,12 +143,17 @@ fn s4_17_markdown_is_painted_and_nothing_of_a_model_or_a_tool_is_obeyed_by_the_t
     }
     // What a line is overwritten with comes after a carriage return.
     let lines = seen.lines().map(|line| line.rsplit('\r').next().unwrap());
-    let long: Vec<&str> = lines.filter(|line| 80 < line.chars().count() && !line.contains("massage")).collect();
+    let long: Vec<&str> =
+        lines.filter(|line| 80 < line.chars().count() && !line.contains("massage")).collect();
     assert!(long.is_empty(), "{long:#?}");
     // Without colours it is the same text.
     let model = FakeModel::start(&json!({"turns": [{"text": ["**bold**\n"]}]}));
     let ran = on_terminal(&farm, &model, &["--quiet"], &[("NO_COLOR", "1")], &steps).exits(0);
-    assert!(ran.out.contains("bold") && !ran.out.contains("\u{1b}[1m") && !ran.out.contains("**"), "{}", ran.out);
+    assert!(
+        ran.out.contains("bold") && !ran.out.contains("\u{1b}[1m") && !ran.out.contains("**"),
+        "{}",
+        ran.out
+    );
     farm.is_empty();
 }
 
@@ -152,12 +167,13 @@ fn s4_17_commands_of_a_chat_are_obeyed_and_bad_use_is_told_what_to_type() {
                  two\n/cost\n/why\n/tools all\n/toosl\n/help\n/save talk.txt\n/save talk.md\n/save talk.md\n/save talk.json\n";
     let ran = with(&farm, &model, &["chat", "--quiet"]).input(lines).run().exits(0);
     assert_eq!(ran.out, "One.\nTwo.\n", "{}", ran.err);
-    let err: String = ran.err.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect();
+    let err: String =
+        ran.err.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ") + "\n").collect();
     for told in [
         "nothing was said yet",
         "\necho ",
         "\ngone ",
-        "connection refused",
+        "Connection refused",
         "\nx ready",
         "callable as add\n",
         "not callable\n",
@@ -182,7 +198,11 @@ fn s4_17_commands_of_a_chat_are_obeyed_and_bad_use_is_told_what_to_type() {
     }
     assert_eq!(model.bodies()[1]["model"], "second");
     let read = |name: &str| std::fs::read_to_string(farm.house.path("project").join(name)).unwrap();
-    assert!(read("talk.md").contains("## User\n\none\n\n## openai/scripted\n\nOne.\n"), "{}", read("talk.md"));
+    assert!(
+        read("talk.md").contains("## User\n\none\n\n## openai/scripted\n\nOne.\n"),
+        "{}",
+        read("talk.md")
+    );
     let saved: Value = serde_json::from_str(&read("talk.json")).unwrap();
     assert_eq!(saved["messages"][3]["model"], "openai/second", "{saved}");
     farm.is_empty();
@@ -193,7 +213,8 @@ fn s4_17_a_chat_in_json_has_an_object_for_each_answer() {
     let farm = Farm::of("x", &[]);
     farm.settings("[prices.'openai/scripted']\ninput = 1000\noutput = 2000\n");
     let turn = calls(&[("add", json!({"a": 2, "b": 40}))]);
-    let model = FakeModel::start(&json!({"turns": [turn, says("It is 42."), {"status": 400, "error": "no"}]}));
+    let model =
+        FakeModel::start(&json!({"turns": [turn, says("It is 42."), {"status": 400, "error": "no"}]}));
     let ran = with(&farm, &model, &["chat", "--json"]).input("one\n/tools\n/cost\ntwo\n").run().exits(0);
     let said = ran.json();
     assert_eq!((&said["answer"], &said["tools"]), (&json!("It is 42."), &json!(["add"])));
@@ -223,6 +244,10 @@ fn what_a_message_cost_is_told_on_request_also_when_it_has_no_answer() {
     assert!(ran.err.contains("tokens: 5 in (0 cached), 2 out\n"), "{}", ran.err);
     let ran = with(&farm, &model, &["run", "Hello", "--json"]).run().exits(0);
     assert_eq!(ran.json()["cost_usd"], Value::Null);
+    assert!(!ran.err.contains("tokens"), "{}", ran.err);
+    // Nobody counted what was never answered.
+    let model = FakeModel::start(&json!({"turns": [{"status": 400, "error": "no"}]}));
+    let ran = with(&farm, &model, &["run", "--usage", "Hello"]).run().exits(11);
     assert!(!ran.err.contains("tokens"), "{}", ran.err);
     farm.is_empty();
 }

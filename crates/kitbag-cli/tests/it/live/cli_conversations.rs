@@ -14,7 +14,8 @@ const SECRET: &str = "PLANTED-SECRET-0815-4711";
 fn s4_18_kept_conversations_are_listed_shown_saved_and_removed() {
     let farm = Farm::new();
     farm.add_with("x", &[], &json!({"env": {"API_TOKEN": SECRET}}));
-    let turn = calls(&[("echo", json!({"message": format!("```\n{SECRET}")})), ("add", json!({"a": 2, "b": "x"}))]);
+    let turn =
+        calls(&[("echo", json!({"message": format!("```\n{SECRET}")})), ("add", json!({"a": 2, "b": "x"}))]);
     let model = FakeModel::start(&json!({"turns": [turn, says("It is 42.")]}));
     let said = ["run", "--conversation", "new", "What is\u{1b}[2J 2 + 40?", "--json"];
     let ran = with(&farm, &model, &said).run().exits(0).json();
@@ -39,7 +40,9 @@ fn s4_18_kept_conversations_are_listed_shown_saved_and_removed() {
     assert_eq!(messages[1]["usage"], json!({"input": 7, "cached": 0, "output": 3}));
 
     let text = farm.house.run(&["conversations", "show", &id]).exits(0).out;
-    for word in ["## User\n", "Call of `echo`:\n\n```json\n", "Result:\n\n````text\n", "Error:\n", "It is 42."] {
+    for word in
+        ["## User\n", "Call of `echo`:\n\n````json\n", "Result:\n\n````text\n", "Error:\n", "It is 42."]
+    {
         assert!(text.contains(word), "no {word:?} in {text}");
     }
     assert!(!text.contains('\u{1b}'), "{text:?}");
@@ -50,6 +53,7 @@ fn s4_18_kept_conversations_are_listed_shown_saved_and_removed() {
         farm.house.run(&["conversations", "save", &id, name]).exits(0);
         let saved = std::fs::read_to_string(farm.house.path("project").join(name)).unwrap();
         assert!(saved.contains("It is 42.") && saved.contains("***") && !saved.contains(SECRET), "{saved}");
+        assert!(!saved.contains('\u{1b}'), "{saved:?}");
         farm.house.run(&["conversations", "save", &id, name]).fails(2, "exists already");
     }
     farm.house.run(&["conversations", "save", &id, "talk"]).fails(2, "neither .md nor .json");
@@ -75,7 +79,10 @@ fn what_a_chat_saves_is_without_the_secrets_of_servers() {
     with(&farm, &model, &["chat"]).input(format!("Say {SECRET}\n/save a.md\n/save b.json\n")).run().exits(0);
     for name in ["a.md", "b.json"] {
         let saved = std::fs::read_to_string(farm.house.path("project").join(name)).unwrap();
-        assert!(saved.contains("Done.") && saved.contains("***") && !saved.contains(SECRET), "{name}: {saved}");
+        assert!(
+            saved.contains("Done.") && saved.contains("***") && !saved.contains(SECRET),
+            "{name}: {saved}"
+        );
     }
     farm.is_empty();
 }

@@ -40,8 +40,16 @@ fn fails_with(farm: &Farm, script: Value, words: &[&str]) {
 fn s4_17_what_goes_wrong_with_a_model_is_told_with_exit_code_11_and_the_conversation_is_kept() {
     let farm = Farm::new();
     farm.settings("[limits]\nmodel_backoff = '1ms'\nmodel_tries = 2\n");
-    fails_with(&farm, json!({"key": "right", "turns": []}), &["refuses the key (401", "check OPENAI_API_KEY"]);
-    fails_with(&farm, json!({"models": ["other"], "turns": []}), &["is not known there (404", "OPENAI_BASE_URL"]);
+    fails_with(
+        &farm,
+        json!({"key": "right", "turns": []}),
+        &["refuses the key (401", "check OPENAI_API_KEY"],
+    );
+    fails_with(
+        &farm,
+        json!({"models": ["other"], "turns": []}),
+        &["is not known there (404", "OPENAI_BASE_URL"],
+    );
     fails_with(&farm, json!({"turns": [{"text": ["a", "b"], "broken": true}]}), &["cannot be read"]);
     fails_with(&farm, json!({"turns": [{"text": ["a", "b"], "cut": "reset"}]}), &["broke off", "try again"]);
     fails_with(&farm, json!({"turns": [{"text": ["a"], "stop": "length"}]}), &["ran out of tokens"]);
@@ -54,7 +62,11 @@ fn s4_17_what_goes_wrong_with_a_model_is_told_with_exit_code_11_and_the_conversa
 #[test]
 fn s4_17_an_endless_loop_of_a_model_ends_with_exit_code_11() {
     let farm = Farm::of("x", &[]);
-    fails_with(&farm, json!({"turns": [calls(&[("add", json!({"a": 1, "b": 1}))])]}), &["made the same call again and again"]);
+    fails_with(
+        &farm,
+        json!({"turns": [calls(&[("add", json!({"a": 1, "b": 1}))])]}),
+        &["made the same call again and again"],
+    );
     farm.is_empty();
 }
 
@@ -62,7 +74,8 @@ fn s4_17_an_endless_loop_of_a_model_ends_with_exit_code_11() {
 fn s4_17_a_call_with_broken_json_is_told_to_the_model_which_goes_on() {
     let farm = Farm::of("x", &[]);
     let broken = calls(&[("add", json!("{\"a\": 1, \"b\""))]);
-    let model = FakeModel::start(&json!({"turns": [broken, calls(&[("add", json!({"a": 1, "b": 1}))]), says("2.")]}));
+    let model =
+        FakeModel::start(&json!({"turns": [broken, calls(&[("add", json!({"a": 1, "b": 1}))]), says("2.")]}));
     let ran = with(&farm, &model, &["run", "Hello", "--json"]).run().exits(0).json();
     assert_eq!((&ran["answer"], ran["errors"].as_array().unwrap().len()), (&json!("2."), 1), "{ran}");
     assert!(ran["errors"][0].as_str().unwrap().contains("JSON"), "{ran}");

@@ -327,10 +327,14 @@ fn who_may_come_to_the_endpoint_is_read_and_a_slip_lets_nobody_in() {
 
 #[test]
 fn what_models_cost_is_read_and_half_a_price_is_none() {
-    let (read, faults) = settings("[prices.'openai/a']\ninput = 1\noutput = 2.5\n[prices.'openai/b']\ninput = 1\n");
+    let (read, faults) =
+        settings("[prices.'openai/a']\ninput = 1\noutput = 2.5\n[prices.'openai/b']\ninput = 1\n");
     assert_eq!(faults, Vec::<String>::new());
     let [(name, price)] = read.prices.as_slice() else { panic!("{:?}", read.prices) };
-    assert_eq!((name.as_str(), price.cached, price.dollars(1_000_000, 0, 1_000_000)), ("openai/a", price.input, 3.5));
+    assert_eq!(
+        (name.as_str(), price.cached, price.dollars(1_000_000, 0, 1_000_000)),
+        ("openai/a", price.input, 3.5)
+    );
     let (read, faults) = settings("[prices.'openai/a']\ninput = -1\noutput = '2'\nouput = 1");
     assert!(read.prices.is_empty());
     assert_eq!(faults.len(), 3, "{faults:?}");
