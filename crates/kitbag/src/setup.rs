@@ -264,7 +264,7 @@ impl Setup {
     /// What a model costs, as the last file says that names it.
     pub fn price(&self, model: &str) -> Option<ModelPrice> {
         let all = self.settings.iter().flat_map(|(_, settings)| &settings.prices);
-        all.filter(|(name, _)| name == model).map(|(_, price)| *price).last()
+        all.filter(|(name, _)| name == model).map(|(_, price)| *price).next_back()
     }
 
     /// What becomes of tools by which private data can be carried off: the strictest word of all files. Where there is one,

@@ -65,14 +65,12 @@ impl Transcript {
                 ChatItem::User(text) => messages.push(TranscriptMessage::User(masks.text(text.clone()))),
                 ChatItem::Reply(reply) => messages.push(message(reply, masks)),
                 // Results stand right behind the reply that asked for them, in the order of its calls.
-                ChatItem::Results(answers) => match messages.last_mut() {
-                    Some(TranscriptMessage::Model { calls, .. }) => {
-                        calls.iter_mut().zip(answers).for_each(|(call, answer)| {
-                            call.result = Some(result(answer, masks));
-                        });
+                ChatItem::Results(answers) => {
+                    let Some(TranscriptMessage::Model { calls, .. }) = messages.last_mut() else { continue };
+                    for (call, answer) in calls.iter_mut().zip(answers) {
+                        call.result = Some(result(answer, masks));
                     }
-                    _ => {}
-                },
+                }
             }
         }
         Self { id: conversation.id().clone(), messages }

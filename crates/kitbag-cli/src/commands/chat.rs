@@ -73,10 +73,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         kit.close_and_exit().await;
         done
     });
-    match (&done, asked) {
-        // Nobody wants to find a conversation in which nothing was said.
-        (Ok(0), "new") => drop(all.remove(&id)),
-        _ => {}
+    // Nobody wants to find a conversation in which nothing was said.
+    if asked == "new" && matches!(done, Ok(0)) {
+        let _ = all.remove(&id);
     }
     done.map(|_| Exit::Done)
 }

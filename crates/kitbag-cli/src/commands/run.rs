@@ -23,8 +23,9 @@ Examples:
 
 The agents chat (the default) and autonomous need no entry in kitbag.toml.
 
-Exit codes: 0 answered · 2 usage · 3 config fault · 4 a required server is unavailable · 5 no such agent or conversation ·
-11 no answer of a model: none configured, its host failed, too many steps, a loop · 130 interrupted";
+Exit codes: 0 answered · 2 usage · 3 config fault · 4 a required server is unavailable ·
+5 no such agent or conversation · 11 no answer of a model (none is configured, its host failed,
+too many steps, a loop) · 130 interrupted";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MODELS}"))]
