@@ -20,7 +20,7 @@ mod screen;
 mod slash;
 
 use approve::Questions;
-use input::{Input, Typed};
+use input::{LineSource, Typed};
 use slash::Command;
 
 /// How many tools the banner names.
@@ -43,7 +43,7 @@ pub(crate) struct Args {
 /// Who talks, with which agent, and what it cost so far.
 struct Chat {
     agent: Agent,
-    input: Input,
+    input: LineSource,
     questions: Questions,
     tally: Tally,
     usage: ShowUsage,
@@ -64,7 +64,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
         let done = async {
             let agent = driver.agent(&kit, Some(conversation))?;
             banner(context, &agent, &faults)?;
-            let input = Input::open(kit.setup().env().filled("TERM"), said_before(&agent))?;
+            let input = LineSource::open(kit.setup().env().filled("TERM"), said_before(&agent))?;
             let mut chat = Chat { agent, input, questions, tally: Tally::default(), usage };
             talk(context, &mut chat).await?;
             Ok(chat.agent.talk().items().len())

@@ -7,7 +7,7 @@ use kitbag_agent::{AgentError, AgentEvent, Ended, Report, Run, Usage};
 
 use super::Chat;
 use super::approve::{Questions, WaitingCall};
-use super::input::{Input, Typed};
+use super::input::{LineSource, Typed};
 use super::screen::Screen;
 use crate::agents::ShowUsage;
 use crate::commands::run::{as_json, no_answer};
@@ -81,7 +81,7 @@ async fn follow(
     mut run: Run<'_>,
     screen: &mut Screen,
     questions: &mut Questions,
-    input: &mut Input,
+    input: &mut LineSource,
 ) -> End {
     let interrupted = OpenRun::new();
     // What happened while somebody was asked.
@@ -120,7 +120,7 @@ async fn ask(
     question: &WaitingCall,
     run: &mut Run<'_>,
     missed: &mut VecDeque<Event>,
-    input: &mut Input,
+    input: &mut LineSource,
 ) -> Typed {
     if question.is_over() {
         return Typed::End;

@@ -28,7 +28,7 @@ pub(super) enum Typed {
 }
 
 /// The lines of a chat.
-pub(super) enum Input {
+pub(super) enum LineSource {
     Piped(Keyboard),
     Edited(Editor),
 }
@@ -50,7 +50,7 @@ enum Asked {
     Answer(String),
 }
 
-impl Input {
+impl LineSource {
     /// Begins to read; nothing else may read standard input from now on. `terminal` is what TERM says.
     pub(super) fn open(terminal: Option<&str>, said_before: Vec<String>) -> Result<Self, Failure> {
         let unreadable =
@@ -77,7 +77,7 @@ impl Input {
         }
     }
 
-    /// The answer to a question. What was typed before it was asked is no answer to it.
+    /// The answer to a question. What was typed before it was asked does not count.
     pub(super) async fn answer(&mut self, question: String) -> Typed {
         match self {
             Self::Piped(keyboard) => {
