@@ -7,7 +7,7 @@ use kitbag::{AgentRules, Kitbag, Limits, UserId};
 use kitbag_core::model::Clash;
 use kitbag_core::names::NameForm;
 
-use crate::conversation::{Conversation, ConversationError, Memory};
+use crate::conversation::{Conversation, ConversationError, Masks, Memory, Transcript};
 use crate::model::{Model, ModelError};
 
 mod calls;
@@ -156,6 +156,11 @@ impl Agent {
     /// What was said so far.
     pub fn talk(&self) -> &Conversation {
         &self.conversation
+    }
+
+    /// What was said so far, to read or to hand on: without the secrets of servers.
+    pub fn transcript(&self) -> Transcript {
+        Transcript::of(&self.conversation, &Masks::of(&self.kit))
     }
 
     /// Its model.

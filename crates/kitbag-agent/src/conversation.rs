@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use kitbag::{Intent, ModelRequest};
+use kitbag::{Intent, Kitbag, ModelRequest};
 use kitbag_core::present::native::{self, ToolAnswer};
 use serde_json::{Value, json};
 
@@ -14,13 +14,15 @@ use crate::model::Reply;
 mod file;
 mod id;
 mod line;
+mod transcript;
 mod window;
 
 #[cfg(test)]
 mod tests;
 
-pub use file::{ConversationError, Conversations};
+pub use file::{ConversationError, Conversations, KeptConversation};
 pub use id::{ConversationId, InvalidId};
+pub use transcript::{Transcript, TranscriptCall, TranscriptMessage, TranscriptResult};
 
 use file::ConversationFile;
 use line::Line;
@@ -247,6 +249,17 @@ pub(crate) fn said(reply: &Reply) -> String {
     texts.collect::<Vec<_>>().join("\n")
 }
 
+/// A result as text; what is no text is told by its kind.
+pub(crate) fn words(blocks: &[Value]) -> String {
+    let field =
+        |block: &Value, key: &str| block.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let word = |block: &Value| match field(block, "type").as_str() {
+        "text" => field(block, "text"),
+        kind => format!("[{kind} {}]", field(block, "mimeType")),
+    };
+    blocks.iter().map(word).collect::<Vec<_>>().join("\n")
+}
+
 /// Hides the secrets of servers in what is written down.
 #[derive(Clone, Default)]
 pub(crate) struct Masks(Vec<kitbag_core::text::Redactor>);
@@ -254,6 +267,11 @@ pub(crate) struct Masks(Vec<kitbag_core::text::Redactor>);
 impl Masks {
     pub(crate) fn new(all: impl IntoIterator<Item = kitbag_core::text::Redactor>) -> Self {
         Self(all.into_iter().filter(|redactor| !redactor.is_empty()).collect())
+    }
+
+    /// Those of all servers of a kit.
+    pub(crate) fn of(kit: &Kitbag) -> Self {
+        Self::new(kit.links().iter().map(|link| kit.redactor(link.name())))
     }
 
     fn mask(&self, value: Value) -> Value {

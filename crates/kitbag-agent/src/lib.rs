@@ -40,7 +40,8 @@ pub use agent::{
 };
 pub use blocking::{BlockingAgent, StartError};
 pub use conversation::{
-    ChatItem, Conversation, ConversationError, ConversationId, Conversations, InvalidId, Memory,
+    ChatItem, Conversation, ConversationError, ConversationId, Conversations, InvalidId, KeptConversation,
+    Memory, Transcript, TranscriptCall, TranscriptMessage, TranscriptResult,
 };
 pub use model::{
     Effort, HttpModel, Model, ModelAt, ModelChoice, ModelError, ModelEvent, ModelId, Prompt, Reply,

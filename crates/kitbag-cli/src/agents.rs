@@ -27,6 +27,22 @@ pub(crate) struct AgentArgs {
     /// Stop after this many replies of the model to one message
     #[arg(long, value_name = "COUNT")]
     pub(crate) max_steps: Option<usize>,
+    /// Print the tokens of every answer on stderr, and what they cost where [prices] of kitbag.toml says it
+    #[arg(long)]
+    usage: bool,
+}
+
+/// Whether the tokens of every answer are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShowUsage {
+    Asked,
+    Unasked,
+}
+
+impl AgentArgs {
+    pub(crate) fn usage(&self) -> ShowUsage {
+        if self.usage { ShowUsage::Asked } else { ShowUsage::Unasked }
+    }
 }
 
 /// The agent that is meant: its kind, and what the files say about it.

@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approvals, audit, call, chat, completions, config, conformance, cost, doctor, errors, logs, man, names,
-    pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio, tokens, tools, trust,
-    why,
+    approvals, audit, call, chat, completions, config, conformance, conversations, cost, doctor, errors,
+    logs, man, names, pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio,
+    tokens, tools, trust, why,
 };
 use crate::exit;
 
@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Talk with a model that has the tools
     Chat(chat::Args),
+    /// List, show, save and remove the conversations of chats
+    Conversations(conversations::Args),
     /// Serve every tool to MCP hosts at one address
     Serve(serve::Args),
     /// Serve every tool to the MCP host that starts this command

@@ -7,6 +7,7 @@ pub(crate) mod chat;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conformance;
+pub(crate) mod conversations;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod errors;
@@ -60,6 +61,7 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Policy(args)) => policy::run(context, &args),
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Chat(args)) => chat::run(context, &args),
+        Some(Command::Conversations(args)) => conversations::run(context, &args),
         Some(Command::Serve(args)) => serve::run(context, &args),
         Some(Command::Stdio(args)) => stdio::run(context, &args),
         Some(Command::Tokens(args)) => tokens::run(context, &args),

@@ -11,7 +11,7 @@ use crate::args::{Color, Global};
 use crate::arguments::quoted;
 use crate::exit::{Exit, Failure};
 use crate::link_args::LinkArgs;
-use crate::terminal::{BAD, DIM, styled};
+use crate::terminal::{BAD, DIM, on_terminal, styled};
 use crate::{json, report};
 
 /// The commands that take the flags of [`LinkArgs`].
@@ -212,11 +212,9 @@ impl Context {
                 .map(|hint| format!("{}{}\n", styled(DIM, "  try: "), one_line(&hint)))
                 .unwrap_or_default();
             let detail = failure.detail.as_deref().unwrap_or_default();
-            format!(
-                "{} {}\n{detail}{hint}",
-                styled(BAD, format!("error[{}]:", failure.code())),
-                one_line(&failure.message)
-            )
+            let error = styled(BAD, format!("error[{}]:", failure.code()));
+            let message = on_terminal(&format!("{error} {}", one_line(&failure.message)), 2);
+            format!("{message}\n{detail}{hint}")
         };
         let written = self.err.write_all(text.as_bytes());
         self.note(written);

@@ -229,7 +229,7 @@ impl From<ConversationError> for Failure {
         let message = error.to_string();
         match error {
             ConversationError::NotFound { .. } => {
-                Self::new(Exit::NotFound, message).hint("kitbag run --conversation new MESSAGE begins one")
+                Self::new(Exit::NotFound, message).hint("kitbag conversations")
             }
             ConversationError::InUse { .. } => Self::new(Exit::Unavailable, message),
             _ => Self::new(Exit::Config, message),

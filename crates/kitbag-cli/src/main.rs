@@ -12,6 +12,7 @@ mod keyboard;
 mod link_args;
 mod live;
 mod log;
+mod markdown;
 mod nothing;
 mod offered;
 mod present;
@@ -23,7 +24,9 @@ mod snippets;
 mod starting;
 mod store;
 mod terminal;
+mod transcripts;
 mod unused;
+mod usage;
 
 use std::process::ExitCode;
 

@@ -5,6 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use clap::builder::styling::{AnsiColor, Style};
 use comfy_table::{Attribute, Cell, Color, ColumnConstraint, ContentArrangement, Table, presets};
 use kitbag_core::text::visible;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 pub(crate) const TITLE: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -122,6 +123,71 @@ pub(crate) fn path_within(path: &str, most: usize) -> String {
     // From the next folder on, where there is one.
     let end = end.find('/').filter(|at| at + 1 < end.len()).map_or(end.as_str(), |at| &end[at..]);
     format!("…{end}")
+}
+
+/// A line broken between words so that none is wider than this; those after the first are indented. Styles take no room.
+pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> String {
+    let (mut text, mut column) = (String::new(), 0);
+    for (at, word) in line.split(' ').enumerate() {
+        let wide = columns(word);
+        if 0 < at && width < column + 1 + wide && indent < column {
+            // Blanks at the end of a line would be seen where a style goes on.
+            text.truncate(text.trim_end_matches(' ').len());
+            text += &format!("\n{:indent$}", "");
+            column = indent;
+        } else if 0 < at {
+            text.push(' ');
+            column += 1;
+        }
+        text += word;
+        column += wide;
+    }
+    text
+}
+
+/// A line of stderr: broken between words where it is read on a terminal, else as it is.
+pub(crate) fn on_terminal(line: &str, indent: usize) -> String {
+    match width().filter(|_| io::stderr().is_terminal()) {
+        Some(width) => wrapped(line, width, indent),
+        None => line.to_owned(),
+    }
+}
+
+/// How many columns a text takes, styles not counted.
+pub(crate) fn columns(text: &str) -> usize {
+    anstream::adapter::strip_str(text).to_string().width()
+}
+
+/// The end of a text, as much of it as has room.
+pub(crate) fn end_within(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let (mut room, mut start) = (columns.saturating_sub(1), text.len());
+    for (at, c) in text.char_indices().rev() {
+        let Some(left) = room.checked_sub(c.width().unwrap_or_default()) else { break };
+        (room, start) = (left, at);
+    }
+    format!("…{}", &text[start..])
+}
+
+/// The beginning of a text, as much of it as has room.
+pub(crate) fn start_within(text: &str, columns: usize) -> String {
+    if text.width() <= columns {
+        return text.to_owned();
+    }
+    let (mut room, mut end) = (columns.saturating_sub(1), 0);
+    for (at, c) in text.char_indices() {
+        let Some(left) = room.checked_sub(c.width().unwrap_or_default()) else { break };
+        (room, end) = (left, at + c.len_utf8());
+    }
+    format!("{}…", &text[..end])
+}
+
+/// Begins a line that somebody is to end.
+pub(crate) fn prompt(text: &str) {
+    let mut err = io::stderr();
+    let _ = write!(err, "{text}").and_then(|()| err.flush());
 }
 
 /// Asks a yes-or-no question; no answer is no.

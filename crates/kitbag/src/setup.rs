@@ -10,7 +10,7 @@ use kitbag_core::config::layers::{EntryState, Layer, Layered, Merged, MergedServ
 use kitbag_core::config::settings::{ServeSettings, Settings};
 use kitbag_core::config::{ALL_DIALECTS, Dialect, Document, Loaded, env as env_servers, settings};
 use kitbag_core::model::{
-    AgentRun, Mode, Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable,
+    AgentRun, Mode, ModelPrice, Piece, PinMode, ResolvedSpec, ResolvedTarget, TrifectaPolicy, input_variable,
 };
 use kitbag_core::text::nearest;
 use kitbag_core::{Fault, FaultKind, Limits, Secret, ServerSpec, Severity, SourceLocation, UserId};
@@ -262,6 +262,12 @@ impl Setup {
             command: run.command.clone().or(before.command),
             env_pass: run.env_pass.clone().or(before.env_pass),
         })
+    }
+
+    /// What a model costs, as the last file says that names it.
+    pub fn price(&self, model: &str) -> Option<ModelPrice> {
+        let all = self.settings.iter().flat_map(|(_, settings)| &settings.prices);
+        all.filter(|(name, _)| name == model).map(|(_, price)| *price).next_back()
     }
 
     /// What becomes of tools by which private data can be carried off: the strictest word of all files. Where there is one,

@@ -13,6 +13,7 @@ use super::repeats::Repeats;
 use super::report::{Execution, Report};
 use super::run::{Events, Scene};
 use super::{Agent, AgentError, AgentEvent};
+use crate::conversation::words;
 
 /// What a reply asks for, in the words of the view, with the places of the calls. Numbers in arguments keep their digits.
 pub(super) fn of(raw: &RawValue, scene: &Scene) -> Vec<(usize, ModelRequest)> {
@@ -45,7 +46,7 @@ pub(super) async fn carry_out(
         let Some((_, request)) = requests.get(place) else { continue };
         let mut answer = answered(request, &outcome);
         repeats.result(place, &mut answer);
-        let text = scene.masks.text(words(&answer));
+        let text = scene.masks.text(words(&answer.blocks));
         if let Some(execution) = report.executions.get_mut(first + place) {
             execution.took = took;
             execution.error = answer.is_error.then(|| text.clone());
@@ -74,16 +75,4 @@ fn answered(request: &ModelRequest, outcome: &IntentOutcome) -> ToolAnswer {
         blocks: Vec::new(),
         is_error: false,
     })
-}
-
-/// A result as text; what is no text is told by its kind.
-fn words(answer: &ToolAnswer) -> String {
-    let field = |block: &serde_json::Value, key: &str| {
-        block.get(key).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
-    };
-    let word = |block: &serde_json::Value| match field(block, "type").as_str() {
-        "text" => field(block, "text"),
-        kind => format!("[{kind} {}]", field(block, "mimeType")),
-    };
-    answer.blocks.iter().map(word).collect::<Vec<_>>().join("\n")
 }

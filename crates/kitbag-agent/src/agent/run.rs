@@ -137,7 +137,7 @@ impl Agent {
         let options = self.kit.present_options(&self.rules, self.model.provider());
         let shown = self.kit.present(&view, &options);
         let system = prompt::system(self.purpose, &self.instruction, &self.kit, &view, &shown, &options);
-        let masks = Masks::new(self.kit.links().iter().map(|link| self.kit.redactor(link.name())));
+        let masks = Masks::of(&self.kit);
         Ok(Scene { view, shown, masks, system })
     }
 

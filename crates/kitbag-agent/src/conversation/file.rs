@@ -5,11 +5,12 @@
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use kitbag::{Limits, UserId};
 
 use super::line::{Line, Meaning};
-use super::{Conversation, ConversationId, Masks, Unanswered};
+use super::{ChatItem, Conversation, ConversationId, Masks, Transcript, Unanswered};
 
 /// How many times as large as what is remembered a file may become.
 const LARGEST: u64 = 4;
@@ -67,6 +68,17 @@ pub struct Conversations {
     most_files: usize,
 }
 
+/// One that is kept.
+#[derive(Clone, Debug)]
+pub struct KeptConversation {
+    /// Its id.
+    pub id: ConversationId,
+    /// When something was said last.
+    pub changed: SystemTime,
+    /// What it began with; empty where nothing was said.
+    pub first: String,
+}
+
 /// The file of one conversation, held by this process.
 #[derive(Debug)]
 pub(super) struct ConversationFile {
@@ -104,12 +116,45 @@ impl Conversations {
         Ok(conversation)
     }
 
+    /// What was said in one, to read or to hand on. It may be in use, and stays as it is.
+    pub fn transcript(&self, id: &ConversationId) -> Result<Transcript, ConversationError> {
+        let mut conversation = Conversation { id: id.clone(), ..Conversation::new(self.most_bytes) };
+        let file = File::open(self.path(id)).map_err(|error| self.not_opened(id, error))?;
+        read_lines(&file, &mut conversation).map_err(|error| self.failed(id, "read", error))?;
+        Ok(Transcript::of(&conversation, &Masks::default()))
+    }
+
+    /// All of them, the one used last first.
+    pub fn list(&self) -> Vec<KeptConversation> {
+        let kept = |(changed, id): (SystemTime, ConversationId)| {
+            let first = self.first_words(&id).unwrap_or_default();
+            KeptConversation { id, changed, first }
+        };
+        self.by_age().into_iter().rev().map(kept).collect()
+    }
+
+    /// Removes one that nobody uses.
+    pub fn remove(&self, id: &ConversationId) -> Result<(), ConversationError> {
+        let _held = self.open(id, &mut OpenOptions::new())?;
+        fs::remove_file(self.path(id)).map_err(|error| self.failed(id, "removed", error))
+    }
+
+    /// What it began with.
+    fn first_words(&self, id: &ConversationId) -> Option<String> {
+        let mut line = String::new();
+        BufReader::new(File::open(self.path(id)).ok()?).read_line(&mut line).ok()?;
+        match Line::read(&line)? {
+            Meaning::Item(ChatItem::User(text)) => Some(text),
+            _ => None,
+        }
+    }
+
     /// The ids of all of them, the one used last first.
     pub fn ids(&self) -> Vec<ConversationId> {
         self.by_age().into_iter().rev().map(|(_, id)| id).collect()
     }
 
-    fn by_age(&self) -> Vec<(std::time::SystemTime, ConversationId)> {
+    fn by_age(&self) -> Vec<(SystemTime, ConversationId)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let one = |entry: fs::DirEntry| {
             let name = entry.file_name();
@@ -153,20 +198,24 @@ impl Conversations {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
         let opened = options.read(true).write(true).open(&path);
-        let file = opened.map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => ConversationError::NotFound {
-                id: id.clone(),
-                user: self.user.clone(),
-                folder: self.folder.display().to_string(),
-            },
-            _ => self.failed(id, "read", error),
-        })?;
+        let file = opened.map_err(|error| self.not_opened(id, error))?;
         file.try_lock().map_err(|error| match error {
             fs::TryLockError::WouldBlock => ConversationError::InUse { id: id.clone() },
             fs::TryLockError::Error(error) => self.failed(id, "read", error),
         })?;
         let most = LARGEST * u64::try_from(self.most_bytes).unwrap_or(u64::MAX / LARGEST);
         Ok(ConversationFile { id: id.clone(), path, file, size: 0, most })
+    }
+
+    fn not_opened(&self, id: &ConversationId, error: io::Error) -> ConversationError {
+        match error.kind() {
+            io::ErrorKind::NotFound => ConversationError::NotFound {
+                id: id.clone(),
+                user: self.user.clone(),
+                folder: self.folder.display().to_string(),
+            },
+            _ => self.failed(id, "read", error),
+        }
     }
 
     fn failed(&self, id: &ConversationId, done: &'static str, error: io::Error) -> ConversationError {
@@ -177,27 +226,7 @@ impl Conversations {
 impl ConversationFile {
     /// Reads what was said. A last line without its end was never acknowledged, and is taken away.
     fn read_into(&mut self, conversation: &mut Conversation) -> io::Result<()> {
-        let mut reader = BufReader::new(&self.file);
-        let mut line = String::new();
-        loop {
-            line.clear();
-            let read = match reader.read_line(&mut line) {
-                Ok(read) => read,
-                // A character cut in half can only be at the very end.
-                Err(error) if error.kind() == io::ErrorKind::InvalidData => break,
-                Err(error) => return Err(error),
-            };
-            if !line.ends_with('\n') {
-                break;
-            }
-            self.size += read as u64;
-            match Line::read(&line) {
-                Some(Meaning::Item(item)) => conversation.take(item),
-                Some(Meaning::Answer(place, answer)) => conversation.take_answer(place, answer),
-                Some(Meaning::Clear) => conversation.forget(),
-                None => {}
-            }
-        }
+        self.size = read_lines(&self.file, conversation)?;
         self.file.set_len(self.size)?;
         self.file.seek(SeekFrom::Start(self.size)).map(drop)
     }
@@ -220,4 +249,29 @@ impl ConversationFile {
         self.size = size;
         Ok(())
     }
+}
+
+/// Reads what was said, and tells how long the lines are that were written to their end.
+fn read_lines(file: &File, conversation: &mut Conversation) -> io::Result<u64> {
+    let (mut reader, mut line, mut size) = (BufReader::new(file), String::new(), 0);
+    loop {
+        line.clear();
+        let read = match reader.read_line(&mut line) {
+            Ok(read) => read,
+            // A character cut in half can only be at the very end.
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => break,
+            Err(error) => return Err(error),
+        };
+        if !line.ends_with('\n') {
+            break;
+        }
+        size += read as u64;
+        match Line::read(&line) {
+            Some(Meaning::Item(item)) => conversation.take(item),
+            Some(Meaning::Answer(place, answer)) => conversation.take_answer(place, answer),
+            Some(Meaning::Clear) => conversation.forget(),
+            None => {}
+        }
+    }
+    Ok(size)
 }

@@ -2,27 +2,34 @@
 
 use kitbag::cli::READ_RESULT;
 use kitbag::{Fault, Kitbag, OpenOptions, Severity};
-use kitbag_agent::{Agent, AgentEvent};
-use kitbag_core::text::visible;
+use kitbag_agent::{Agent, ChatItem};
 
-use super::run::{as_json, tell};
-use crate::agents::{self, AgentArgs, MODELS};
+use crate::agents::{self, AgentArgs, MODELS, ShowUsage};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
-use crate::keyboard::Keyboard;
 use crate::link_args::LinkArgs;
 use crate::live;
-use crate::terminal::{is_interactive, plural, readable};
+use crate::terminal::{on_terminal, plural};
+use crate::usage::Tally;
 
+mod answer;
 mod approve;
+mod carry_out;
+mod input;
+mod screen;
+mod slash;
 
 use approve::Questions;
+use input::{LineSource, Typed};
+use slash::Command;
 
-const COMMANDS: &str =
-    "/tools lists the tools, /servers the servers, /clear forgets what was said, /quit ends";
+/// How many tools the banner names.
+const NAMED: usize = 12;
 
 #[derive(Debug, clap::Args)]
-#[command(after_help = format!("In a chat: {COMMANDS}.\n\n{MODELS}"))]
+#[command(after_help = format!("In a chat:\n{}
+At a terminal lines can be edited: arrow keys, history, Tab. Ctrl-C clears the line, and during an answer it cancels that
+answer; Ctrl-D ends the chat. `kitbag conversations` lists the conversations that are kept.\n\n{MODELS}", slash::help()))]
 pub(crate) struct Args {
     /// Go on with the conversation of this id
     #[arg(long, value_name = "ID")]
@@ -33,25 +40,50 @@ pub(crate) struct Args {
     link: LinkArgs,
 }
 
+/// Who talks, with which agent, and what it cost so far.
+struct Chat {
+    agent: Agent,
+    input: LineSource,
+    questions: Questions,
+    tally: Tally,
+    usage: ShowUsage,
+}
+
 pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let prepared = agents::prepare(context, &args.agent, &args.link)?;
-    let asked = args.conversation.as_deref().unwrap_or("new");
-    let conversation = agents::conversation(&prepared.conversations(), asked)?;
-    let (approver, mut questions) = approve::at_keyboard(context);
+    let (asked, all) = (args.conversation.as_deref().unwrap_or("new"), prepared.conversations());
+    let conversation = agents::conversation(&all, asked)?;
+    let id = conversation.id().clone();
+    let (approver, questions) = approve::at_keyboard(context);
     let options = OpenOptions { approver, ..prepared.options(context)? };
     let (setup, driver) = prepared.into_parts();
     live::say_if_off(context, &setup);
-    live::block_on(async {
+    let usage = args.agent.usage();
+    let done = live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let done = async {
-            let mut agent = driver.agent(&kit, Some(conversation))?;
+            let agent = driver.agent(&kit, Some(conversation))?;
             banner(context, &agent, &faults)?;
-            talk(context, &mut agent, &mut questions).await
+            let input = LineSource::open(kit.setup().env().filled("TERM"), said_before(&agent))?;
+            let mut chat = Chat { agent, input, questions, tally: Tally::default(), usage };
+            talk(context, &mut chat).await?;
+            Ok(chat.agent.talk().items().len())
         };
         let done = done.await;
         kit.close_and_exit().await;
         done
-    })
+    });
+    // Nobody wants to find a conversation in which nothing was said.
+    if asked == "new" && matches!(done, Ok(0)) {
+        let _ = all.remove(&id);
+    }
+    done.map(|_| Exit::Done)
+}
+
+/// What was said in an earlier chat, for the arrow keys.
+fn said_before(agent: &Agent) -> Vec<String> {
+    let said = |item: &ChatItem| if let ChatItem::User(text) = item { Some(text.clone()) } else { None };
+    agent.talk().items().filter_map(said).collect()
 }
 
 /// Who answers, with which tools, and which servers are missing and why.
@@ -59,112 +91,46 @@ fn banner(context: &mut Context, agent: &Agent, faults: &[Fault]) -> Result<(), 
     let view = agent.view()?;
     let names = view.tools().iter().map(|shown| shown.name.as_str());
     let tools: Vec<&str> = names.filter(|name| *name != READ_RESULT).collect();
-    context.remark(format!("{}; conversation {}", agent.model().at(), agent.talk().id()));
-    let shown: Vec<&str> = tools.iter().copied().take(12).collect();
+    context.remark(agent.model().at().to_string());
+    let shown: Vec<&str> = tools.iter().copied().take(NAMED).collect();
     let more = if shown.len() < tools.len() { ", …" } else { "" };
     match tools.len() {
-        0 => context.remark("no tools"),
-        count => context.remark(format!("{}: {}{more}", plural(count, "tool"), shown.join(", "))),
+        0 => context.remark("no tools; `kitbag servers add --help` shows how to add a server"),
+        count => {
+            let tools = format!("{}: {}{more}", plural(count, "tool"), shown.join(", "));
+            context.remark(on_terminal(&tools, 2));
+        }
     }
     let told = live::beside(&view, faults);
     let told: Vec<Fault> = told.into_iter().filter(|fault| Severity::Warning <= fault.severity).collect();
     live::tell(context, &told);
-    context.remark(COMMANDS);
+    context.remark(format!("conversation {}", agent.talk().id()));
+    context.remark(slash::WORDS);
     Ok(())
 }
 
-async fn talk(context: &mut Context, agent: &mut Agent, questions: &mut Questions) -> Result<Exit, Failure> {
-    let keyboard = Keyboard::listen();
-    let mut keyboard = keyboard
-        .map_err(|error| Failure::new(Exit::Usage, format!("standard input cannot be read: {error}")))?;
+async fn talk(context: &mut Context, chat: &mut Chat) -> Result<(), Failure> {
     loop {
-        if is_interactive() && !context.global.quiet {
-            context.overwrite("> ");
-        }
-        let Some(line) = keyboard.line().await else { return Ok(Exit::Done) };
-        match line.trim() {
-            "" => {}
-            "/quit" | "/exit" | "exit" | "quit" => return Ok(Exit::Done),
-            "/clear" => {
-                agent.clear()?;
-                context.remark("everything that was said is forgotten");
-            }
-            "/tools" => {
-                let view = agent.view()?;
-                for shown in view.tools() {
-                    context.remark(shown.name.as_str());
-                }
-            }
-            "/servers" => {
-                for row in agent.kit().status() {
-                    let why = row.status.reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-                    context.remark(format!("{} {}{why}", row.name, row.status.state.as_str()));
-                }
-            }
-            word if word.starts_with('/') => {
-                context.remark(format!("{} is not a command; {COMMANDS}", visible(word)))
-            }
-            _ => say(context, agent, &line, questions, &mut keyboard).await?,
-        }
         context.flush();
         if context.is_broken() {
-            return Ok(Exit::Done);
+            return Ok(());
+        }
+        let line = match chat.input.message(carry_out::lines(&chat.agent)).await {
+            Typed::Line(line) => line,
+            Typed::Interrupt => continue,
+            Typed::End => return Ok(()),
+        };
+        match slash::parse(&line) {
+            Some(Ok(Command::Quit)) => return Ok(()),
+            Some(Ok(command)) => {
+                // What a command cannot do is told, and the chat goes on.
+                if let Err(failure) = carry_out::carry_out(context, chat, command) {
+                    context.failed(&failure);
+                }
+            }
+            Some(Err(misuse)) => context.failed(&Failure::new(Exit::Usage, misuse)),
+            None if line.trim().is_empty() => {}
+            None => answer::say(context, chat, &line).await,
         }
     }
-}
-
-/// Says one thing. What goes wrong with the model is told, and the conversation goes on.
-async fn say(
-    context: &mut Context,
-    agent: &mut Agent,
-    line: &str,
-    questions: &mut Questions,
-    keyboard: &mut Keyboard,
-) -> Result<(), Failure> {
-    #[cfg(unix)]
-    let interrupted = crate::signals::OpenRun::new();
-    let mut run = agent.send(line);
-    let mut report = None;
-    loop {
-        #[cfg(unix)]
-        let event = tokio::select! {
-            event = run.next() => event,
-            question = questions.next() => {
-                question.ask(context, keyboard).await;
-                continue;
-            }
-            () = interrupted.cancelled() => {
-                context.remark("\ncancelled; the conversation goes on");
-                break;
-            }
-        };
-        #[cfg(not(unix))]
-        let event = tokio::select! {
-            event = run.next() => event,
-            question = questions.next() => {
-                question.ask(context, keyboard).await;
-                continue;
-            }
-        };
-        match event {
-            None => break,
-            Some(Err(error)) => {
-                let failure = Failure::from(error);
-                context.failed(&failure);
-                break;
-            }
-            Some(Ok(AgentEvent::Text(text))) if !context.global.json => {
-                context.print(readable(&text));
-                context.flush();
-            }
-            Some(Ok(AgentEvent::Step { .. })) if !context.global.json => context.print("\n"),
-            Some(Ok(AgentEvent::Done(done))) => report = Some(done),
-            Some(Ok(event)) => tell(context, &event),
-        }
-    }
-    drop(run);
-    if let Some(report) = report.filter(|_| context.global.json) {
-        context.print_json(&as_json(agent, &report));
-    }
-    Ok(())
 }

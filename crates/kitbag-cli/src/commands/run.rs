@@ -3,16 +3,19 @@
 use std::io::Read as _;
 
 use kitbag::{Kitbag, OpenOptions};
-use kitbag_agent::{Agent, AgentEvent, AgentState, ConnectionState, Ended, Model, Report, Talk, TextAgent};
+use kitbag_agent::{
+    Agent, AgentEvent, AgentState, ConnectionState, Ended, Model, Report, Run, Talk, TextAgent, Usage,
+};
 use serde_json::{Value, json};
 
-use crate::agents::{self, AgentArgs, MODELS};
+use crate::agents::{self, AgentArgs, MODELS, ShowUsage};
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 use crate::link_args::LinkArgs;
 use crate::live;
 use crate::programs;
 use crate::terminal::readable;
+use crate::usage::Spent;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -24,7 +27,11 @@ Examples:
 
 The agents chat (the default), autonomous, text (for models without tool calling) and constrained (for small models behind an API
 that can force a JSON Schema) need no entry in kitbag.toml, nor do the coding CLIs claude, codex, gemini and qwen, which are run
-with the tools and bring their own model.";
+with the tools and bring their own model.
+
+Exit codes: 0 answered · 2 usage · 3 config fault · 4 a required server is unavailable ·
+5 no such agent or conversation · 11 no answer of a model (none is configured, its host failed,
+too many steps, a loop) · 130 interrupted";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MODELS}"))]
@@ -62,11 +69,11 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
             let text = driver.text_agent(&kit).filter(|_| conversation.is_none());
             if let Some(agent) = text {
                 live::tell(context, &live::beside(&kit.own_view(), &faults));
-                return say_by_text(context, &agent, message).await;
+                return say_by_text(context, (&kit, &agent), message, args.agent.usage()).await;
             }
             let mut agent = driver.agent(&kit, conversation)?;
             live::tell(context, &live::beside(&*agent.view()?, &faults));
-            say(context, &mut agent, message).await
+            say(context, &mut agent, message, args.agent.usage()).await
         };
         let done = done.await;
         kit.close_and_exit().await;
@@ -87,45 +94,64 @@ fn message(given: &str) -> Result<String, Failure> {
     Ok(text)
 }
 
-async fn say(context: &mut Context, agent: &mut Agent, message: String) -> Result<Exit, Failure> {
-    let mut run = agent.send(message);
-    let (mut said, mut done) = (String::new(), None);
-    while let Some(event) = run.next().await {
-        match event? {
-            AgentEvent::Text(text) => said.push_str(&text),
-            // What is said before calls is no answer.
-            AgentEvent::Step { calls, .. } if 0 < calls => {
-                aside(context, &std::mem::take(&mut said));
-            }
-            AgentEvent::Done(report) => done = Some(report),
-            event => tell(context, &event),
-        }
-    }
-    drop(run);
-    let report = done.unwrap_or_default();
+async fn say(
+    context: &mut Context,
+    agent: &mut Agent,
+    message: String,
+    usage: ShowUsage,
+) -> Result<Exit, Failure> {
+    let mut spent = Spent::new(agent.model().id(), Usage::default());
+    let ended = listen(context, agent.send(message), &mut spent).await;
+    // Also of a run that failed: what was said until then is kept.
     if agent.talk().is_kept() {
         context.remark(format!("conversation {}", agent.talk().id()));
     }
+    if usage == ShowUsage::Asked {
+        tell_usage(context, agent.kit(), &spent);
+    }
+    let report = ended?;
     let json = as_json(agent, &report);
-    ended(context, agent.model(), &report, &json)
+    told(context, agent.model(), &report, &json)
 }
 
 /// The same for an agent that calls tools by text.
-async fn say_by_text(context: &mut Context, agent: &TextAgent, message: String) -> Result<Exit, Failure> {
-    let mut said = String::new();
+async fn say_by_text(
+    context: &mut Context,
+    (kit, agent): (&Kitbag, &TextAgent),
+    message: String,
+    usage: ShowUsage,
+) -> Result<Exit, Failure> {
+    let (mut said, mut spent) = (String::new(), Spent::new(agent.model().id(), Usage::default()));
     let talk = Talk::question(message);
     let done = agent.run_with(&talk, |event| match event {
         AgentEvent::Text(text) => said = text,
-        AgentEvent::Step { calls, .. } if 0 < calls => aside(context, &std::mem::take(&mut said)),
+        AgentEvent::Step { usage, calls, .. } => {
+            spent.add(usage);
+            if 0 < calls {
+                aside(context, &std::mem::take(&mut said));
+            }
+        }
         event => tell(context, &event),
     });
-    let report = done.await?.report;
+    let done = done.await;
+    if usage == ShowUsage::Asked {
+        tell_usage(context, kit, &spent);
+    }
+    let report = done?.report;
+    let cost = Spent::new(agent.model().id(), report.usage).dollars(&kit.setup());
     let states = (agent.state(), agent.connection());
-    ended(context, agent.model(), &report, &json_of(agent.model(), None, states, &report))
+    let json = json_of(agent.model(), (None, cost), states, &report);
+    told(context, agent.model(), &report, &json)
+}
+
+fn tell_usage(context: &mut Context, kit: &Kitbag, spent: &Spent) {
+    if !spent.is_unknown() {
+        context.remark(spent.line(&kit.setup()));
+    }
 }
 
 /// Prints what a run came to.
-fn ended(context: &mut Context, model: &dyn Model, report: &Report, json: &Value) -> Result<Exit, Failure> {
+fn told(context: &mut Context, model: &dyn Model, report: &Report, json: &Value) -> Result<Exit, Failure> {
     if context.global.json {
         context.print_json(json);
     } else if report.ended == Ended::Answered {
@@ -133,14 +159,67 @@ fn ended(context: &mut Context, model: &dyn Model, report: &Report, json: &Value
     }
     match report.ended {
         Ended::Answered => Ok(Exit::Done),
-        Ended::StepLimit => {
-            let message = format!("{} made {} replies and no answer", model.at(), report.steps);
-            Err(Failure::new(Exit::Model, message).hint("--max-steps COUNT, or agent_steps in [limits]"))
+        ended => Err(no_answer(model, ended, report.steps)),
+    }
+}
+
+/// Reads the events of a run to its end, and tells what happens on the way.
+async fn listen(context: &mut Context, mut run: Run<'_>, spent: &mut Spent) -> Result<Report, Failure> {
+    let (mut said, mut done, mut thoughts) = (String::new(), Report::default(), Thoughts::default());
+    while let Some(event) = run.next().await {
+        let event = event?;
+        match &event {
+            AgentEvent::Reasoning(text) => {
+                thoughts.push(text);
+                continue;
+            }
+            _ => thoughts.tell(context),
         }
-        _ => {
-            let message = format!("{} made the same call again and again", model.at());
-            Err(Failure::new(Exit::Model, message).hint("say it in another way, or use another --model"))
+        match event {
+            AgentEvent::Text(text) => said.push_str(&text),
+            AgentEvent::Step { usage, calls, .. } => {
+                spent.add(usage);
+                // What is said before calls is no answer.
+                if 0 < calls {
+                    aside(context, &std::mem::take(&mut said));
+                }
+            }
+            AgentEvent::Done(report) => done = report,
+            event => tell(context, &event),
         }
+    }
+    Ok(done)
+}
+
+/// Why a run ended that did not fail and has no answer.
+pub(crate) fn no_answer(model: &dyn Model, ended: Ended, steps: usize) -> Failure {
+    let at = model.at();
+    match ended {
+        Ended::StepLimit => Failure::new(Exit::Model, format!("{at} made {steps} replies and no answer"))
+            .hint("--max-steps COUNT, or agent_steps in [limits]"),
+        _ => Failure::new(Exit::Model, format!("{at} made the same call again and again"))
+            .hint("say it in another way, or use another --model"),
+    }
+}
+
+/// What a model thinks. It comes in pieces, and is told in lines to those who want to know more.
+#[derive(Default)]
+pub(crate) struct Thoughts(String);
+
+impl Thoughts {
+    pub(crate) fn push(&mut self, text: &str) {
+        self.0 += text;
+    }
+
+    /// The line it is at.
+    pub(crate) fn last_line(&self) -> &str {
+        self.0.trim_end().lines().next_back().unwrap_or_default()
+    }
+
+    /// Tells what was thought since the last time.
+    pub(crate) fn tell(&mut self, context: &mut Context) {
+        let text = std::mem::take(&mut self.0);
+        text.lines().filter(|line| !line.trim().is_empty()).for_each(|line| context.aside(line));
     }
 }
 
@@ -164,7 +243,6 @@ pub(crate) fn tell(context: &mut Context, event: &AgentEvent) {
             context.remark(format!("{} {ended} in {} ms{why}", outcome.tool, outcome.took.as_millis()));
         }
         AgentEvent::Retrying { error } => context.remark(format!("{error}; asking again")),
-        AgentEvent::Reasoning(text) => context.aside(text),
         _ => {}
     }
 }
@@ -179,12 +257,13 @@ fn cut(text: &str) -> String {
 /// What a run came to; `docs/json.md` describes it.
 pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
     let conversation = agent.talk().is_kept().then(|| agent.talk().id().to_string());
-    json_of(agent.model(), conversation, (agent.state(), agent.connection()), report)
+    let cost = Spent::new(agent.model().id(), report.usage).dollars(&agent.kit().setup());
+    json_of(agent.model(), (conversation, cost), (agent.state(), agent.connection()), report)
 }
 
 fn json_of(
     model: &dyn Model,
-    conversation: Option<String>,
+    (conversation, cost): (Option<String>, Option<f64>),
     (state, connection): (AgentState, ConnectionState),
     report: &Report,
 ) -> Value {
@@ -195,6 +274,7 @@ fn json_of(
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
+        "cost_usd": cost,
         "conversation": conversation, "agent_state": state.as_str(), "connection": connection.as_str(),
     })
 }

@@ -56,36 +56,62 @@ fn once(
 ) -> Result<Exit, Failure> {
     let view = live::view(context, kit, user)?;
     let agent = context.global.agent.clone();
-    let search = Search { kit, view: &view, renamed, unused, agent: agent.as_deref() };
+    let print: Show = |context, text, value| match context.global.json {
+        true => context.print_json(value),
+        false => context.print(text),
+    };
+    explain(context, kit, &view, (name, agent.as_deref()), (renamed, unused), print)
+}
+
+/// How what was found is shown: as text, or as JSON.
+type Show = fn(&mut Context, &str, &Value);
+
+/// The same for what somebody sees who has a view already.
+pub(crate) fn explain_seen(
+    context: &mut Context,
+    kit: &Kitbag,
+    view: &View,
+    name: &str,
+    show: Show,
+) -> Result<Exit, Failure> {
+    let setup = kit.setup();
+    let agent = view.agent().name.clone();
+    explain(context, kit, view, (name, agent.as_deref()), (&renamed(&setup), &unused(&setup)), show)
+}
+
+fn explain(
+    context: &mut Context,
+    kit: &Kitbag,
+    view: &View,
+    (name, agent): (&str, Option<&str>),
+    (renamed, unused): (&[(String, ServerName, String)], &[Unused]),
+    show: Show,
+) -> Result<Exit, Failure> {
+    let search = Search { kit, view, renamed, unused, agent };
     let found = search.find(name);
     let server =
         if let Way::To(walks) = &found { walks.first().map(|walk| walk.server.as_str()) } else { None };
-    context.faults(&rules::about(&kit.setup(), &kit.snapshot(), server, agent.as_deref()));
+    context.faults(&rules::about(&kit.setup(), &kit.snapshot(), server, agent));
     let walks = match found {
         Way::To(walks) => walks,
         Way::Nowhere(near) => {
-            if context.global.json {
-                context.print_json(&json!({"asked": name, "callable": false, "tools": [], "near": near}));
-            }
-            let failure = absent(&view, "why", name, &near);
-            return Err(live::because_closed(context, &view, failure));
+            show(context, "", &json!({"asked": name, "callable": false, "tools": [], "near": near}));
+            let failure = absent(view, "why", name, &near);
+            return Err(live::because_closed(context, view, failure));
         }
     };
     // A name that several tools have means none of them.
     let callable = matches!(walks.as_slice(), [first, rest @ ..]
         if first.is_callable() && rest.iter().all(|walk| walk.name.is_none()));
-    if context.global.json {
-        let tools: Vec<Value> = walks.iter().map(|walk| as_json(context, walk)).collect();
-        context.print_json(&json!({"asked": name, "callable": callable, "tools": tools, "near": []}));
-    } else {
-        let text: Vec<String> = walks.iter().map(|walk| describe(context, walk)).collect();
-        context.print(text.join("\n"));
-    }
+    let tools: Vec<Value> = walks.iter().map(|walk| as_json(context, walk)).collect();
+    let text: Vec<String> = walks.iter().map(|walk| describe(context, walk)).collect();
+    let value = json!({"asked": name, "callable": callable, "tools": tools, "near": []});
+    show(context, &text.join("\n"), &value);
     if 1 < walks.iter().filter(|walk| walk.name.is_some()).count() {
         let failure = Failure::new(Exit::NotFound, format!("{name:?} means more than one tool"));
         return Err(failure.hint("call it by one of the names above"));
     }
-    Ok(walks.first().map_or(Exit::NotFound, |walk| exit(&view, walk)))
+    Ok(walks.first().map_or(Exit::NotFound, |walk| exit(view, walk)))
 }
 
 fn exit(view: &View, walk: &Walk) -> Exit {

@@ -2,7 +2,9 @@
 
 mod cli_approvals;
 mod cli_call;
+mod cli_chat;
 mod cli_completions;
+mod cli_conversations;
 mod cli_doctor;
 mod cli_elicit;
 mod cli_given;
@@ -13,6 +15,7 @@ mod cli_programs;
 mod cli_proxy;
 mod cli_reasons;
 mod cli_run;
+mod cli_run_fails;
 mod cli_server;
 mod cli_show;
 mod cli_store;

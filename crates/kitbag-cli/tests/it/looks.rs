@@ -30,6 +30,7 @@ fn help_of_every_command() {
         "serve",
         "run",
         "chat",
+        "conversations",
         "why",
         "trust",
         "doctor",

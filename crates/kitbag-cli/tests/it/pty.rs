@@ -50,6 +50,8 @@ pub(crate) enum Step<'a> {
     Hidden(&'a str, &'a str),
     /// A key, without a return after it.
     Key(&'a str, char),
+    /// Keys, without a return after them.
+    Keys(&'a str, &'a str),
 }
 
 impl Step<'_> {
@@ -57,6 +59,7 @@ impl Step<'_> {
         match self {
             Self::Shown(wait, send) => json!({"wait": wait, "send": format!("{send}\n"), "hidden": false}),
             Self::Hidden(wait, send) => json!({"wait": wait, "send": format!("{send}\n"), "hidden": true}),
+            Self::Keys(wait, keys) => json!({"wait": wait, "send": keys, "hidden": false}),
             Self::Key(wait, key) => json!({"wait": wait, "send": key, "hidden": false}),
         }
     }
@@ -71,6 +74,18 @@ pub(crate) fn run(house: &House, columns: u16, args: &[&str], steps: &[Step<'_>]
 pub(crate) fn run_at_home(house: &House, columns: u16, args: &[&str]) -> Ran {
     let vars = house.vars().into_iter().filter(|(name, _)| name != "KITBAG_HOME");
     run_with(house, columns, args, &[], vars.collect())
+}
+
+/// The same with further variables.
+pub(crate) fn run_env(
+    house: &House,
+    columns: u16,
+    args: &[&str],
+    steps: &[Step<'_>],
+    more: &[(&str, &str)],
+) -> Ran {
+    let more = more.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+    run_with(house, columns, args, steps, house.vars().into_iter().chain(more).collect())
 }
 
 fn run_with(

@@ -9,7 +9,9 @@ use std::time::Duration;
 use super::source::Source;
 use super::tree::{self, Format, KeyValue, Node};
 use crate::fault::{Fault, FaultKind, Severity, SourceLocation};
-use crate::model::{AgentRules, AgentRun, FallbackServer, Limits, Mode, Overrides, PinMode, TrifectaPolicy};
+use crate::model::{
+    AgentRules, AgentRun, FallbackServer, Limits, Mode, ModelPrice, Overrides, PinMode, TrifectaPolicy,
+};
 use crate::names::{NameForm, UserId};
 
 mod check;
@@ -95,6 +97,8 @@ pub struct Settings {
     pub agents: Vec<(String, AgentRules)>,
     /// What drives each of these agents.
     pub agent_runs: Vec<(String, AgentRun)>,
+    /// What models cost, by their names.
+    pub prices: Vec<(String, ModelPrice)>,
     /// Where it names servers and tools.
     pub patterns: Vec<Pattern>,
     /// Which form of name tools have.
@@ -167,6 +171,7 @@ pub fn read(file: &Path, text: &str, limits: &Limits) -> (Settings, Vec<Fault>) 
         servers: reader.servers(),
         agents: rules::agents(restrictions, &root),
         agent_runs: rules::agent_runs(&root),
+        prices: rules::prices(&root),
         patterns: patterns::read(&source, &root),
         names: rules::form(&root, &["present", "names"]),
         mode: rules::mode(&root, &["present", "mode"]),

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kitbag::{ApprovalAnswer, ApprovalRequest, Approver, BoxFuture};
 use tokio::sync::{mpsc, oneshot};
 
+use super::input::Typed;
 use crate::context::Context;
-use crate::keyboard::Keyboard;
 use crate::live::{answer, can_ask, question};
 
 /// Questions that wait for the one before them.
@@ -54,14 +54,25 @@ impl Questions {
 }
 
 impl WaitingCall {
-    /// Asks it, and gives the answer to the call. The end of the input is a no.
-    pub(super) async fn ask(self, context: &mut Context, keyboard: &mut Keyboard) {
-        // The call was given up meanwhile.
-        if self.says.is_closed() {
-            return;
+    /// Whether the call was given up meanwhile.
+    pub(super) fn is_over(&self) -> bool {
+        self.says.is_closed()
+    }
+
+    /// What there is to ask: what is told before, and the line that is answered.
+    pub(super) fn words(&self) -> (String, String) {
+        let text = question(&self.approval);
+        match text.rsplit_once('\n') {
+            Some((told, asked)) => (told.to_owned(), asked.to_owned()),
+            None => (String::new(), text),
         }
-        context.remark(question(&self.approval).trim_end());
-        let line = keyboard.line().await;
-        let _ = self.says.send(answer(line.as_deref()));
+    }
+
+    /// Gives the answer to the call. Whatever is not a yes is a no.
+    pub(super) fn answer(self, context: &mut Context, typed: &Typed) {
+        let line = if let Typed::Line(line) = typed { Some(line.as_str()) } else { None };
+        if self.says.send(answer(line)).is_err() {
+            context.remark("the call was given up meanwhile");
+        }
     }
 }

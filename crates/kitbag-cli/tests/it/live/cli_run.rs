@@ -10,17 +10,17 @@ use super::Farm;
 use crate::house::{Run, Runs as _};
 
 /// A turn in which tools are called.
-fn calls(calls: &[(&str, Value)]) -> Value {
+pub(super) fn calls(calls: &[(&str, Value)]) -> Value {
     let call = |(name, arguments): &(&str, Value)| json!({"name": name, "arguments": arguments});
     json!({"text": ["Let me look."], "calls": calls.iter().map(call).collect::<Vec<_>>(), "usage": [7, 3]})
 }
 
-fn says(text: &str) -> Value {
+pub(super) fn says(text: &str) -> Value {
     json!({"text": [text], "usage": [5, 2]})
 }
 
 /// A command with the model of a script.
-fn with(farm: &Farm, model: &FakeModel, args: &[&str]) -> Run {
+pub(super) fn with(farm: &Farm, model: &FakeModel, args: &[&str]) -> Run {
     farm.house
         .ask(args)
         .env("OPENAI_BASE_URL", &format!("{}/v1", model.url()))

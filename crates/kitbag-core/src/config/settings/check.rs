@@ -5,7 +5,7 @@ use super::super::tree::{KeyValue, Node};
 use super::keys::{self, Key, ROOT, Shape};
 use super::units::{bound, duration};
 use crate::fault::{Fault, FaultKind};
-use crate::model::Limits;
+use crate::model::{Limits, MillionTokens};
 use crate::text::nearest;
 
 /// Every key that nobody reads and every value that does not fit.
@@ -31,6 +31,7 @@ impl Checker<'_> {
             Shape::Text => self.expect(name, node, fits, "a string"),
             Shape::Bool => self.expect(name, node, fits, "true or false"),
             Shape::Count => self.expect(name, node, fits, "a whole number"),
+            Shape::Price => self.expect(name, node, fits, "a number of US dollars such as 0.25"),
             Shape::Texts => self.expect(name, node, fits, "a list of strings"),
             Shape::Variables => self.expect(name, node, fits, "a list of names or \"all\""),
             Shape::Duration => self.expect(name, node, fits, "a time such as \"5s\" or \"500ms\""),
@@ -144,6 +145,7 @@ pub(super) fn fits(shape: &Shape, node: &Node) -> bool {
         Shape::Text => node.text().is_some(),
         Shape::Bool => node.bool().is_some(),
         Shape::Count => node.number().is_some_and(is_count),
+        Shape::Price => node.number().and_then(MillionTokens::of_dollars).is_some(),
         Shape::Duration => node.text().and_then(duration).is_some(),
         Shape::Texts | Shape::Hosts => are_texts(node),
         Shape::Variables => node.text() == Some("all") || are_texts(node),

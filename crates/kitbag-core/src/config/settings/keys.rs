@@ -11,6 +11,8 @@ pub(super) enum Shape {
     Text,
     Bool,
     Count,
+    /// An amount of money.
+    Price,
     Duration,
     Texts,
     /// Names of variables, or the word `all`.
@@ -98,6 +100,11 @@ pub(super) const ROOT: &[Key] = &[
     restricts("groups", Shape::Named(&Shape::Table(GROUP)), "permissions that users share"),
     restricts("users", Shape::Named(&Shape::Table(USER)), "users besides those with a folder of their own"),
     key("limits", Shape::Limits, "any row of `kitbag limits`, by its name"),
+    key(
+        "prices",
+        Shape::Named(&Shape::Table(PRICE)),
+        "what a model costs, by its name <provider>/<name>: US dollars per million tokens",
+    ),
     key("store", Shape::Table(STORE), "where pins, approvals and the audit log are kept"),
     restricts("pins", Shape::Table(PINS), "what happens when a tool's definition changes"),
     restricts(
@@ -220,6 +227,12 @@ pub(super) const GROUP: &[Key] = &[
 ];
 
 pub(super) const USER: &[Key] = &[restricts("groups", Shape::Texts, "the groups the user belongs to")];
+
+pub(super) const PRICE: &[Key] = &[
+    key("input", Shape::Price, "of what the model reads"),
+    key("cached", Shape::Price, "of what it reads from the provider's cache; as input unless it is said"),
+    key("output", Shape::Price, "of what it writes"),
+];
 
 pub(super) const STORE: &[Key] = &[key("url", Shape::Text, "sqlite: or postgres://…")];
 

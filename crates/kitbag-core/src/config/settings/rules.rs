@@ -8,7 +8,8 @@ use super::closed::{Closes, Restrictions, title};
 use super::keys::{AGENT, ARG, RISKS, SERVER, Shape, TOOL};
 use super::{Located, duration};
 use crate::model::{
-    AgentKind, AgentRules, AgentRun, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules,
+    AgentKind, AgentRules, AgentRun, ArgRules, Clash, EnvPass, MillionTokens, Mode, ModelPrice, Overrides,
+    ServerRules, ToolRules,
 };
 use crate::names::NameForm;
 
@@ -111,6 +112,17 @@ pub(super) fn agent_runs(root: &Node) -> Vec<(String, AgentRun)> {
         command: Some(texts(node, "command")).filter(|words| !words.is_empty()),
         env_pass: node.get("env_pass").and_then(env_pass),
     })
+}
+
+/// What models cost. One with a price that is missing or cannot be read costs nobody knows what.
+pub(super) fn prices(root: &Node) -> Vec<(String, ModelPrice)> {
+    let read = named(root, "prices", |_, node| {
+        let price = |key: &str| node.get(key).and_then(Node::number).and_then(MillionTokens::of_dollars);
+        let input = price("input")?;
+        let cached = if node.get("cached").is_some() { price("cached")? } else { input };
+        Some(ModelPrice { input, cached, output: price("output")? })
+    });
+    read.into_iter().filter_map(|(name, price)| Some((name, price?))).collect()
 }
 
 impl Closes for AgentRules {

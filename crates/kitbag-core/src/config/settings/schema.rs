@@ -21,6 +21,7 @@ fn of(path: &str, shape: &Shape) -> Value {
         Shape::Text => json!({"type": "string"}),
         Shape::Bool => json!({"type": "boolean"}),
         Shape::Count => json!({"type": "integer", "minimum": 0}),
+        Shape::Price => json!({"type": "number", "minimum": 0}),
         Shape::Duration => json!({"type": "string", "pattern": r"^[0-9.]+ *(ms|s|m|min|h)$"}),
         Shape::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Shape::Variables => {

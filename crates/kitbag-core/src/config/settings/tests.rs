@@ -70,6 +70,11 @@ approve = ["risk:write"]
 [users.ada]
 groups = ["dev"]
 
+[prices."openai/gpt-5-mini"]
+input = 0.25
+cached = 0.025
+output = 2
+
 [limits]
 config_file = "16MiB"
 [store]
@@ -319,4 +324,19 @@ fn who_may_come_to_the_endpoint_is_read_and_a_slip_lets_nobody_in() {
     for slip in ["allowed_hosts = 3", "allowed_host = [\"tools.example\"]", "allowed_hosts = []"] {
         assert_eq!(read(&format!("[serve]\n{slip}\n")).allowed_hosts, Some(Vec::new()), "{slip}");
     }
+}
+
+#[test]
+fn what_models_cost_is_read_and_half_a_price_is_none() {
+    let (read, faults) =
+        settings("[prices.'openai/a']\ninput = 1\noutput = 2.5\n[prices.'openai/b']\ninput = 1\n");
+    assert_eq!(faults, Vec::<String>::new());
+    let [(name, price)] = read.prices.as_slice() else { panic!("{:?}", read.prices) };
+    assert_eq!(
+        (name.as_str(), price.cached, price.dollars(1_000_000, 0, 1_000_000)),
+        ("openai/a", price.input, 3.5)
+    );
+    let (read, faults) = settings("[prices.'openai/a']\ninput = -1\noutput = '2'\nouput = 1");
+    assert!(read.prices.is_empty());
+    assert_eq!(faults.len(), 3, "{faults:?}");
 }
