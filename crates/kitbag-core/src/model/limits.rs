@@ -202,6 +202,9 @@ limits! {
     model_tokens: Items = 8_192, "tokens of one reply, asked of providers that must be told";
     agent_steps: Items = 50, "replies of the model in one run of an agent";
     agent_repeats: Items = 5, "equal calls in a row, with equal results, before an agent's run ends; half as many are told to the model";
+    delegate_steps: Items = 15, "replies of the model in one call of a tool in agent mode";
+    sampling: Bytes = 1 << 20, "what a server sends to a model at once (sampling)";
+    samplings: Items = 100, "times a server may ask the model something (sampling) for one user while the program runs";
     conversation: Bytes = 64 << 20, "one conversation of an agent; the oldest turns are forgotten first";
     conversations: Items = 1_000, "conversations kept of one user; of more the one used least lately goes";
     audit_flush: Time = seconds(5), "until the rows of the audit log that wait are written, at the end";

@@ -25,10 +25,12 @@ fn f2_settings_without_effect_are_told() {
     warned("[serve]\nmode = \"search\"", "\"search\" for \"mode\" in [serve]");
     warned("[present]\nmode = \"auto\"", "\"auto\" for \"mode\" in [present]");
     warned("[servers.x]\nmode = \"search\"", "\"search\" for \"mode\" in [servers.x]");
-    warned("[agents.a]\nmode = \"agent\"", "\"agent\" for \"mode\" in [agents.a]");
+    warned("[agents.a]\nmode = \"search\"", "\"search\" for \"mode\" in [agents.a]");
     warned("[agents.a]\nbudget = 1", "\"budget\" in [agents.a]");
     let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"gateway\"", &Limits::default());
     assert_eq!((settings.mode, faults), (Some(Mode::Gateway), vec![]));
+    let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"agent\"", &Limits::default());
+    assert_eq!((settings.mode, faults), (Some(Mode::Agent), vec![]));
     assert_eq!(
         read(Path::new("k"), "[present]\nmode = \"auto\"", &Limits::default()).0.mode,
         Some(Mode::Auto)
@@ -59,7 +61,7 @@ fn f2_every_key_is_listed_and_each_row_is_a_key() {
     assert!(
         !not_yet("serve.listen")
             && !not_yet("present.budget")
-            && not_yet("agents.*.model")
+            && not_yet("agents.*.budget")
             && !not_yet("groups.*.deny")
     );
     assert!(!not_yet("present.mode") && !not_yet("agents.*.allow") && !not_yet("servers.*.timeout"));
@@ -69,11 +71,11 @@ fn f2_every_key_is_listed_and_each_row_is_a_key() {
 fn f2_the_schema_says_what_is_not_supported() {
     let schema = json_schema();
     let text = |pointer: &str| schema.pointer(pointer).and_then(Value::as_str).unwrap().to_owned();
-    let model = text("/properties/agents/additionalProperties/properties/model/description");
-    assert!(model.ends_with(" (not supported yet)"), "{model}");
+    let budget = text("/properties/agents/additionalProperties/properties/budget/description");
+    assert!(budget.ends_with(" (not supported yet)"), "{budget}");
     let mode = text("/properties/serve/properties/mode/description");
     assert!(mode.ends_with(" (not supported yet: search)"), "{mode}");
     let mode = text("/properties/present/properties/mode/description");
-    assert!(mode.ends_with(" (not supported yet: agent, search, auto)"), "{mode}");
+    assert!(mode.ends_with(" (not supported yet: search, auto)"), "{mode}");
     assert!(!text("/properties/wait/description").contains("not supported"));
 }
