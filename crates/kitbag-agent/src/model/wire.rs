@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::{ModelEvent, ModelId, Prompt, Reply, Stop, Usage};
+use super::{ModelEvent, ModelId, Prompt, Reply, Stop, Usage, Vendor};
 use crate::conversation::ChatItem;
 
 mod anthropic;
@@ -126,7 +126,7 @@ pub(crate) fn parts<'a>(prompt: &Prompt<'a>, model: &ModelId) -> Vec<Part<'a>> {
     for (at, item) in prompt.items.iter().copied().enumerate() {
         parts.push(match item {
             ChatItem::User(text) => Part::User(text),
-            ChatItem::Reply(one) if one.model.vendor == model.vendor => {
+            ChatItem::Reply(one) if is_own(&one.model, model) => {
                 reply = None;
                 Part::Own(&one.raw)
             }
@@ -141,6 +141,12 @@ pub(crate) fn parts<'a>(prompt: &Prompt<'a>, model: &ModelId) -> Vec<Part<'a>> {
         });
     }
     parts
+}
+
+/// Whether a reply goes back as it came. Behind one address for chat completions stand hosts of all kinds: what another model
+/// added to its reply is not known to all of them.
+fn is_own(made: &ModelId, model: &ModelId) -> bool {
+    made.vendor == model.vendor && (model.vendor != Vendor::OpenAi || made.name == model.name)
 }
 
 fn other<'a>(at: usize, reply: &Reply) -> Part<'a> {

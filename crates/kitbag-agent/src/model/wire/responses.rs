@@ -25,7 +25,8 @@ struct Body<'a> {
     tools: Option<&'a Value>,
     stream: bool,
     store: bool,
-    include: [&'static str; 1],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    include: &'static [&'static str],
 }
 
 impl WireFormat for ResponsesWire {
@@ -63,7 +64,7 @@ impl WireFormat for ResponsesWire {
             tools: Some(asked.prompt.tools).filter(|tools| has_tools(tools)),
             stream: true,
             store: false,
-            include: ["reasoning.encrypted_content"],
+            include: if reasons(&asked.model.name) { &["reasoning.encrypted_content"] } else { &[] },
         };
         Ok(Written { path: "responses".to_owned(), body: serde_json::to_vec(&body)? })
     }
@@ -71,6 +72,11 @@ impl WireFormat for ResponsesWire {
     fn assembly(&self) -> Box<dyn Assembly> {
         Box::new(ResponseAssembly::default())
     }
+}
+
+/// Whether a model may think before it answers. The API refuses to seal the thoughts of those that never do.
+fn reasons(model: &str) -> bool {
+    !["gpt-3", "gpt-4", "chatgpt-4"].iter().any(|plain| model.starts_with(plain))
 }
 
 /// A reply as its pieces come in. The last event holds all of it again.
@@ -127,7 +133,12 @@ impl Assembly for ResponseAssembly {
         if !self.is_over {
             return Err(Broken::Cut);
         }
-        Ok(Assembled { raw: to_raw_value(&self.items)?, usage: self.usage, stop: self.stop })
+        // What it thought is known nowhere but here: without its seal it cannot be told again.
+        let is_sealed = |item: &&Value| {
+            item.get("type") != Some(&"reasoning".into()) || item["encrypted_content"].is_string()
+        };
+        let items: Vec<&Value> = self.items.iter().filter(is_sealed).collect();
+        Ok(Assembled { raw: to_raw_value(&items)?, usage: self.usage, stop: self.stop })
     }
 }
 
