@@ -32,6 +32,7 @@ mod agent;
 mod blocking;
 mod conversation;
 mod model;
+mod sampling;
 
 pub use agent::{
     Agent, AgentError, AgentEvent, AgentState, ConnectionState, Ended, Execution, Report, Run, ToolOutcome,
@@ -44,3 +45,4 @@ pub use model::{
     HttpModel, Model, ModelAt, ModelChoice, ModelError, ModelEvent, ModelId, Prompt, Reply, Said, Stop,
     Usage, Vendor, choose,
 };
+pub use sampling::Sampling;

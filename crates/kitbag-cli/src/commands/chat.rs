@@ -39,6 +39,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let conversation = agents::conversation(&prepared.conversations(), asked)?;
     let (approver, mut questions) = approve::at_keyboard(context);
     let options = OpenOptions { approver, ..prepared.options(context)? };
+    let options = prepared.with_sampling(options);
     let (setup, driver) = prepared.into_parts();
     live::say_if_off(context, &setup);
     live::block_on(async {
