@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use kitbag::{Kitbag, OpenOptions};
-use kitbag_agent::{Agent, AgentEvent, Ended, Report};
+use kitbag_agent::{Agent, AgentEvent, Ended, Execution, Report};
 use serde_json::{Value, json};
 
 use crate::agents::{self, AgentArgs, MODELS};
@@ -43,6 +43,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let conversation =
         args.conversation.as_deref().map(|asked| agents::conversation(&all, asked)).transpose()?;
     let options = OpenOptions { approver: live::approver(context), ..prepared.options(context)? };
+    let options = prepared.with_sampling(options);
     let (setup, driver) = prepared.into_parts();
     live::say_if_off(context, &setup);
     live::block_on(async {
@@ -128,6 +129,7 @@ pub(crate) fn tell(context: &mut Context, event: &AgentEvent) {
             context.remark(format!("{} {ended} in {} ms{why}", outcome.tool, outcome.took.as_millis()));
         }
         AgentEvent::Retrying { error } => context.remark(format!("{error}; asking again")),
+        AgentEvent::Delegated { event, .. } => tell(context, event),
         AgentEvent::Reasoning(text) => context.aside(text),
         _ => {}
     }
@@ -143,15 +145,15 @@ fn cut(text: &str) -> String {
 /// What a run came to; `docs/json.md` describes it.
 pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
     let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    let executions: Vec<Value> = report
-        .executions
-        .iter()
-        .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
-        .collect();
+    let rows = |all: &[Execution]| -> Vec<Value> {
+        let row = |one: &Execution| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error});
+        all.iter().map(row).collect()
+    };
     json!({
         "ok": report.ended == Ended::Answered, "answer": report.text, "ended": report.ended.as_str(),
         "model": agent.model().id().to_string(), "steps": report.steps, "tools": report.tools(),
-        "executions": executions, "errors": report.errors().collect::<Vec<_>>(),
+        "executions": rows(&report.executions), "delegated": rows(&report.delegated),
+        "errors": report.errors().collect::<Vec<_>>(),
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
