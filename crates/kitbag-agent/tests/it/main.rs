@@ -4,6 +4,10 @@
 mod blocking;
 mod calls;
 mod chat;
+mod delegates;
 mod failures;
 mod histories;
+mod matrix;
+mod quirks;
+mod sampling;
 mod scene;

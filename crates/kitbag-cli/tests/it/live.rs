@@ -6,6 +6,7 @@ mod cli_completions;
 mod cli_doctor;
 mod cli_elicit;
 mod cli_given;
+mod cli_kills;
 mod cli_limits;
 mod cli_names;
 mod cli_present;
