@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use kitbag::connect::{Trace, TraceDirection, TraceLine};
 use kitbag::{
-    AgentRules, ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, Kitbag, Mode, OpenOptions, Setup,
+    AgentRules, ApprovalAnswer, ApprovalRequest, Approver, BoxFuture, Kitbag, LocalTool, Mode, OpenOptions,
+    Setup,
 };
 use kitbag_agent::{Agent, AgentEvent, ChatItem, Report};
 use serde_json::{Value, json};
@@ -51,7 +52,11 @@ async fn s1_15_a_server_in_agent_mode_is_one_tool_that_takes_a_query() {
             json!({"calls": [call("add", json!({"a": 2, "b": 40})), call("fail", json!({}))], "usage": [20, 2]}),
             json!({"text": ["It is 42."], "usage": [20, 2]}),
         ]));
-        let kit = kit(&scene, server.url(), OpenOptions::default()).await;
+        // A tool of nobody's server is none of its business.
+        let note =
+            LocalTool::with_schema("note", "Notes", json!({"type": "object"}), |_, _| async { Ok("noted") });
+        let options = OpenOptions { local: vec![note], ..OpenOptions::default() };
+        let kit = kit(&scene, server.url(), options).await;
         let mut agent = Agent::chat(scene.model(vendor), kit.clone());
         let (events, error) = events(&mut agent, "What is 2 + 40?").await;
         assert!(error.is_none(), "{vendor}: {error:?}");
@@ -70,6 +75,7 @@ async fn s1_15_a_server_in_agent_mode_is_one_tool_that_takes_a_query() {
         assert_eq!(bodies.len(), 4, "{vendor}");
         let shows = |body: &String, name: &str| body.contains(&format!("\"name\":\"{name}\""));
         assert!(shows(&bodies[0], "mcp_x") && !shows(&bodies[0], "add"), "{vendor}: {}", bodies[0]);
+        assert!(shows(&bodies[0], "note") && !shows(&bodies[1], "note"), "{vendor}: {}", bodies[1]);
         assert!(shows(&bodies[1], "add") && !shows(&bodies[1], "mcp_x"), "{vendor}: {}", bodies[1]);
         assert!(bodies[1].contains("add 2 and 40") && !bodies[1].contains("What is 2 + 40?"), "{vendor}");
         kit.close().await;
