@@ -21,6 +21,7 @@ const BENCHES: &[Bench] = &[
         package: "bench",
         programs: &["--bin=bench-policy", "--bin=bench-policy-allocations"],
     },
+    Bench { name: "agent", package: "bench", programs: &["--bin=bench-agent"] },
     Bench { name: "first-contact", package: "bench", programs: &["--bin=bench-first-contact"] },
 ];
 

@@ -36,7 +36,7 @@ const COMMANDS: &[Command] = &[
     Command { name: "bench", about: "run one benchmark: bench <name> [args…]", run: bench::run },
     Command {
         name: "soak",
-        about: "run for long [store, conformance]; --short as every change must pass",
+        about: "run for long [store, agents, conformance]; --short as every change must pass",
         run: soak::run,
     },
     Command {

@@ -24,13 +24,14 @@ struct Soak {
 pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     match args {
         [name] if name == "store" => return kills(),
+        [name] if name == "agents" => return conversations(),
         [name] if name == "conformance" => return conformance::repeat(REPEATS),
         _ => {}
     }
     let short = match args {
         [] => false,
         [flag] if flag == "--short" => true,
-        _ => bail!(Usage("soak takes --short, store, conformance or nothing".to_owned())),
+        _ => bail!(Usage("soak takes --short, store, agents, conformance or nothing".to_owned())),
     };
     let mut outcome = Ok(());
     // All of them, also when one fails: one look shows all that is broken.
@@ -39,13 +40,23 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
             shell::cargo(&["run", "--release", "--package", "kitbag", "--example", example, "--"]);
         outcome = outcome.and(shell::run(cargo.args(sizes.iter().filter(|_| short))));
     }
-    if short { outcome } else { outcome.and(histories()).and(kills()).and(conformance::repeat(REPEATS)) }
+    if short {
+        outcome
+    } else {
+        outcome.and(histories()).and(conversations()).and(kills()).and(conformance::repeat(REPEATS))
+    }
 }
 
 /// A thousand random histories against real servers; every change passes thirty of them with the other tests.
 fn histories() -> anyhow::Result<()> {
     let args = ["test", "--workspace", "--test", "it", "--", "live::histories", "--nocapture"];
     shell::run(shell::cargo(&args).env("KITBAG_SOAK", "1"))
+}
+
+/// A thousand random conversations of agents; every change passes thirty of them with the other tests.
+fn conversations() -> anyhow::Result<()> {
+    let args = ["test", "--package", "kitbag-agent", "--test", "it", "--", "histories::", "--nocapture"];
+    shell::run(shell::cargo(&args).env("KITBAG_FULL_TESTS", "1"))
 }
 
 /// Writers of the store, killed a thousand times on each database; every change passes thirty with the other tests.

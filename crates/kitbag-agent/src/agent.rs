@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use kitbag::{AgentRules, Kitbag, Limits, UserId};
+use kitbag::{AgentRules, Kitbag, Limits, ServerName, UserId};
 use kitbag_core::model::Clash;
 use kitbag_core::names::NameForm;
 
@@ -11,6 +11,7 @@ use crate::conversation::{Conversation, ConversationError, Masks, Memory, Transc
 use crate::model::{Model, ModelError};
 
 mod calls;
+mod delegate;
 mod event;
 mod prompt;
 mod repeats;
@@ -69,6 +70,8 @@ pub struct Agent {
     model: Arc<dyn Model>,
     user: UserId,
     rules: AgentRules,
+    /// The one server it works with, if it does a task for another agent.
+    within: Option<ServerName>,
     purpose: Purpose,
     instruction: String,
     memory: Memory,
@@ -97,6 +100,7 @@ impl Agent {
             user: kit.user().clone(),
             conversation: Conversation::new(limits.conversation),
             rules: AgentRules::default(),
+            within: None,
             instruction: prompt::usual(purpose).to_owned(),
             memory: Memory::default(),
             steps: limits.agent_steps,
@@ -180,7 +184,11 @@ impl Agent {
 
     /// The tools it has now.
     pub fn view(&self) -> Result<Arc<kitbag::View>, AgentError> {
-        Ok(self.kit.view(&self.user, &self.rules)?)
+        let view = self.kit.view(&self.user, &self.rules)?;
+        Ok(match &self.within {
+            Some(server) => delegate::narrowed(&view, server),
+            None => view,
+        })
     }
 
     /// Whether it has the tools of servers.

@@ -32,8 +32,9 @@ mod agent;
 mod blocking;
 mod conversation;
 mod model;
-mod text;
 mod program;
+mod sampling;
+mod text;
 
 pub use agent::{
     Agent, AgentError, AgentEvent, AgentState, ConnectionState, Ended, Execution, Report, Run, ToolOutcome,
@@ -47,8 +48,9 @@ pub use model::{
     Effort, HttpModel, Model, ModelAt, ModelChoice, ModelError, ModelEvent, ModelId, Prompt, Reply,
     ReplyOptions, ReplySchema, Said, Stop, Usage, Vendor, choose,
 };
+pub use program::{DeniedTool, ProgramAgent, ProgramEndpoint, ProgramError, ProgramKind, ProgramOptions};
+pub use sampling::Sampling;
 pub use text::{
     AgentMemory, FirstReply, NotedMemory, RetryHeat, Talk, TalkError, TalkMessage, TalkRole, TextAgent,
     TextOutcome,
 };
-pub use program::{DeniedTool, ProgramAgent, ProgramEndpoint, ProgramError, ProgramKind, ProgramOptions};

@@ -1,8 +1,11 @@
 //! What `run` and `chat` share: which agent is meant, which model drives it, and its conversation.
 
+use std::sync::Arc;
+
 use kitbag::{Env, Kitbag, Mode, OpenOptions, Setup};
 use kitbag_agent::{
-    Agent, Conversation, ConversationId, Conversations, HttpModel, Memory, ModelChoice, TextAgent, choose,
+    Agent, Conversation, ConversationId, Conversations, HttpModel, Memory, ModelChoice, Sampling, TextAgent,
+    choose,
 };
 use kitbag_core::model::{AgentKind, AgentRun};
 
@@ -83,6 +86,13 @@ impl Prepared {
     pub(crate) fn options(&self, context: &Context) -> Result<OpenOptions, Failure> {
         let (wait, local) = (context.global.wait, live::demo(context, &self.setup));
         Ok(OpenOptions { wait, local, ..link_args::options(context, &self.setup)? })
+    }
+
+    /// With its model for servers that ask for one, where a person can be asked first.
+    pub(crate) fn with_sampling(&self, options: OpenOptions) -> OpenOptions {
+        let Some(approver) = options.approver.clone() else { return options };
+        let sampling = Sampling::new(self.model.clone(), approver, &self.setup.limits);
+        OpenOptions { responder: Some(Arc::new(sampling)), ..options }
     }
 
     /// Where the conversations of its user are.

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use kitbag::{Fault, FaultKind, Kitbag, Mode, PresentOptions, Presentation, Provider, View, ViewTool};
+use kitbag::{Fault, FaultKind, Kitbag, Mode, PresentOptions, Presentation, Provider, Setup, View, ViewTool};
 use kitbag_core::Stage;
 use kitbag_core::present::native::{CompileNote, Quarantined, Slim, Strict, compile_tool};
 use kitbag_core::text::{nearest, visible};
@@ -145,6 +145,18 @@ pub(crate) fn faults(shown: &Presentation) -> Vec<Fault> {
         Fault { stage: Stage::Present, hint: note.hint.clone(), ..fault }
     });
     quarantined.chain(notes).collect()
+}
+
+/// What is shown otherwise where clients bring their own model: who says that a server is one tool that takes a query.
+pub(crate) fn without_a_model(setup: &Setup) -> Vec<Fault> {
+    let fault = |what: String| {
+        let message =
+            format!("\"agent\" for \"mode\" {what} has no effect for clients: they see its tools one by one");
+        Fault::warning(FaultKind::NotYet, message).hint("it works in kitbag run and kitbag chat")
+    };
+    let all = setup.mode().filter(|mode| *mode == Mode::Agent).map(|_| fault("in [present]".to_owned()));
+    let servers = setup.used().filter(|spec| spec.rules.mode == Some(Mode::Agent));
+    all.into_iter().chain(servers.map(|spec| fault(format!("in [servers.{}]", spec.name)))).collect()
 }
 
 /// What every provider's definition of one tool leaves out or says otherwise, and why it is not strict. A note that

@@ -140,7 +140,7 @@ fn as_json(agent: &ProgramAgent, kit: &Kitbag, report: &Report, failed: Option<&
     let view = agent.view().ok();
     json!({
         "ok": failed.is_none(), "answer": report.text, "program": agent.name(), "model": agent.model(),
-        "steps": report.steps, "tools": report.tools(), "executions": executions(report),
+        "steps": report.steps, "tools": report.tools(), "executions": executions(&report.executions),
         "errors": report.errors().collect::<Vec<_>>(), "denied": denied,
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,

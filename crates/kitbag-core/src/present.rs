@@ -1,6 +1,7 @@
 //! How one view is shown to a model, and what the model's answer means. A presentation is pure: it writes
 //! text or definitions from a view and reads replies into intents; it never calls anything.
 
+mod delegate;
 mod find;
 pub mod gateway;
 pub mod markdown;
@@ -52,6 +53,13 @@ pub enum Intent {
         query: Option<String>,
         /// Which page; the first is 1.
         page: usize,
+    },
+    /// To have a task done with the tools of one server, by another model than the one that asks.
+    Delegate {
+        /// The server, as its owner names it.
+        server: String,
+        /// The task, in words.
+        query: String,
     },
     /// To find tools by words.
     Find {

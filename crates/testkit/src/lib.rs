@@ -18,6 +18,7 @@ pub mod proc;
 mod seed;
 #[cfg(feature = "tls")]
 pub mod tls;
+mod transcript;
 mod wait;
 
 pub use alone::alone;
@@ -28,4 +29,5 @@ pub use house::House;
 pub use http::Http;
 pub use model::FakeModel;
 pub use seed::seed;
+pub use transcript::check_calls;
 pub use wait::{PATIENCE, Since, in_time, until, wait_until};

@@ -8,6 +8,7 @@ use kitbag_core::present::native::ToolAnswer;
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 
+use super::delegate::{Delegated, Delegation};
 use super::event::ToolOutcome;
 use super::repeats::Repeats;
 use super::report::{Execution, Report};
@@ -35,16 +36,26 @@ pub(super) async fn carry_out(
         let tool = request.tool.clone();
         report.executions.push(Execution { step: report.steps, tool, took: Default::default(), error: None });
     }
-    let (kit, options) = (agent.kit.clone(), CallOptions::default());
+    let (kit, options, delegation) = (agent.kit.clone(), CallOptions::default(), Delegation::of(agent));
     let run = async |(place, request): &(usize, ModelRequest)| {
         let began = Instant::now();
-        let outcome = kit.run(&scene.view, &request.intent, &options).await;
-        (*place, outcome, began.elapsed())
+        let (answer, delegated) = match &request.intent {
+            Intent::Delegate { server, query } => {
+                let done = delegation.work(*place, server, query, events).await;
+                (done.answer(request), done)
+            }
+            intent => {
+                let outcome = kit.run(&scene.view, intent, &options).await;
+                (answered(request, &outcome), Delegated::default())
+            }
+        };
+        (*place, answer, delegated, began.elapsed())
     };
     let mut running: FuturesUnordered<_> = requests.iter().map(run).collect();
-    while let Some((place, outcome, took)) = running.next().await {
-        let Some((_, request)) = requests.get(place) else { continue };
-        let mut answer = answered(request, &outcome);
+    while let Some((place, mut answer, delegated, took)) = running.next().await {
+        report.usage += delegated.usage;
+        let step = report.steps;
+        report.delegated.extend(delegated.executions.into_iter().map(|one| Execution { step, ..one }));
         repeats.result(place, &mut answer);
         let text = scene.masks.text(words(&answer.blocks));
         if let Some(execution) = report.executions.get_mut(first + place) {
@@ -62,6 +73,7 @@ fn begins(place: usize, request: &ModelRequest) -> AgentEvent {
     let arguments = match &request.intent {
         Intent::Call { arguments, .. } => arguments.clone(),
         Intent::ListTools { server, .. } => serde_json::json!({ "server": server }).to_string(),
+        Intent::Delegate { query, .. } => serde_json::json!({ "query": query }).to_string(),
         Intent::Find { query } => serde_json::json!({ "query": query }).to_string(),
         _ => String::new(),
     };

@@ -39,6 +39,13 @@ pub enum AgentEvent {
     },
     /// A call has ended.
     Result(ToolOutcome),
+    /// Something happened to an agent that does a task for this one: a tool in agent mode was called.
+    Delegated {
+        /// The place of that call among the calls of the reply.
+        place: usize,
+        /// What happened.
+        event: Box<AgentEvent>,
+    },
     /// The run is over; always the last event.
     Done(Report),
 }

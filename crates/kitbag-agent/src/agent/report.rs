@@ -51,7 +51,9 @@ pub struct Report {
     pub steps: usize,
     /// Every call, in the order they were made.
     pub executions: Vec<Execution>,
-    /// Tokens of all steps.
+    /// The calls that agents made which did a task for this one, in the order they were made for each task; the step is that of the task.
+    pub delegated: Vec<Execution>,
+    /// Tokens of all steps, those of such tasks included.
     pub usage: Usage,
 }
 

@@ -30,8 +30,13 @@ pub fn choose(choice: &ModelChoice, env: &Env, limits: &Limits) -> Result<HttpMo
         return Err(ModelError::NoKey { at, variable });
     }
     let key = key.map(|key| Secret::new(key.trim()));
-    HttpModel::new(id.clone(), base.unwrap_or(row.base).trim(), key, env, limits)
-        .map_err(|why| ModelError::BadSetting { model: id, why, variable: base_variable })
+    let base = base.unwrap_or(row.base).trim().trim_end_matches('/');
+    let base = row.below.iter().find_map(|below| base.strip_suffix(below)).unwrap_or(base);
+    HttpModel::new(id.clone(), base, key, env, limits).map_err(|why| ModelError::BadSetting {
+        model: id,
+        why,
+        variable: base_variable,
+    })
 }
 
 fn named(choice: &ModelChoice, env: &Env) -> Result<ModelId, ModelError> {

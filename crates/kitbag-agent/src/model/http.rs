@@ -270,6 +270,7 @@ impl Inner {
         };
         let _ = timeout(self.limits.model_idle, read).await;
         page.truncate(PAGE);
+        let wait = wait.or_else(|| retry_delay(&page));
         let said = Said(words(&page).map(|said| self.said(&said)));
         let (at, row) = (self.at(), self.id.vendor.row());
         let variable = row.base_from[0];
@@ -281,7 +282,9 @@ impl Inner {
             404 => Failed::for_good(ModelError::UnknownModel { at, status, said, variable }),
             408 | 425 | 429 | 500.. => {
                 let error = ModelError::Busy { at, status, said, tries, wait };
-                Failed { error, again: Some(wait) }
+                // What is paid for is used up: it is not there again in a minute.
+                let is_spent = has_words(&page, b"insufficient_quota");
+                Failed { error, again: (!is_spent).then_some(wait) }
             }
             _ => Failed::for_good(ModelError::Refused { at, status, said }),
         }
@@ -295,6 +298,19 @@ impl Inner {
             None => text,
         }
     }
+}
+
+fn has_words(page: &[u8], words: &[u8]) -> bool {
+    page.windows(words.len()).any(|window| window == words)
+}
+
+/// How long a host asks to be left alone where it says so in its words, as Google does, and not in a header.
+fn retry_delay(page: &[u8]) -> Option<Duration> {
+    let value: serde_json::Value = serde_json::from_slice(page).ok()?;
+    let value = value.get(0).unwrap_or(&value);
+    let details = value.pointer("/error/details")?.as_array()?;
+    let delay = details.iter().find_map(|detail| detail.get("retryDelay")?.as_str())?;
+    Duration::try_from_secs_f64(delay.strip_suffix('s')?.parse().ok()?).ok()
 }
 
 /// What an answer that refuses says, as JSON or as it is.

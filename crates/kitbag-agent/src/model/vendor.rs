@@ -30,6 +30,8 @@ pub(crate) struct VendorRow {
     pub(crate) base: &'static str,
     /// The variables of its address, the first that is set counts.
     pub(crate) base_from: &'static [&'static str],
+    /// What may end an address that people write, and is part of the path of requests.
+    pub(crate) below: &'static [&'static str],
     /// The variables of its key; none where it has none.
     pub(crate) key_from: &'static [&'static str],
     /// The variables of the model's name.
@@ -48,6 +50,7 @@ const OPENAI: VendorRow = VendorRow {
     name: "openai",
     base: "https://api.openai.com/v1",
     base_from: &["OPENAI_BASE_URL"],
+    below: &[],
     key_from: &["OPENAI_API_KEY"],
     model_from: &["OPENAI_MODEL"],
     usual: Some("gpt-5-mini"),
@@ -67,6 +70,7 @@ const ANTHROPIC: VendorRow = VendorRow {
     name: "anthropic",
     base: "https://api.anthropic.com",
     base_from: &["ANTHROPIC_BASE_URL"],
+    below: &["/v1"],
     key_from: &["ANTHROPIC_API_KEY"],
     model_from: &["ANTHROPIC_MODEL"],
     usual: Some("claude-sonnet-4-5"),
@@ -79,6 +83,7 @@ const GEMINI: VendorRow = VendorRow {
     name: "gemini",
     base: "https://generativelanguage.googleapis.com",
     base_from: &["GEMINI_BASE_URL", "GOOGLE_GEMINI_BASE_URL"],
+    below: &["/v1beta", "/v1"],
     key_from: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     model_from: &["GEMINI_MODEL"],
     usual: Some("gemini-2.5-flash"),
@@ -91,6 +96,7 @@ const OLLAMA: VendorRow = VendorRow {
     name: "ollama",
     base: "http://127.0.0.1:11434",
     base_from: &["OLLAMA_BASE_URL"],
+    below: &["/api", "/v1"],
     key_from: &[],
     model_from: &["OLLAMA_MODEL"],
     usual: None,

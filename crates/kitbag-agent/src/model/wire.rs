@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::{Effort, ModelEvent, ModelId, Prompt, Reply, Stop, Usage};
+use super::{Effort, ModelEvent, ModelId, Prompt, Reply, Stop, Usage, Vendor};
 use crate::conversation::ChatItem;
 
 mod anthropic;
@@ -149,7 +149,7 @@ pub(crate) fn parts<'a>(prompt: &Prompt<'a>, model: &ModelId) -> Vec<Part<'a>> {
         parts.push(match item {
             ChatItem::User(text) => Part::User(text),
             ChatItem::Said(text) => Part::Other { text: text.clone(), calls: Vec::new() },
-            ChatItem::Reply(one) if one.model.vendor == model.vendor => {
+            ChatItem::Reply(one) if is_own(&one.model, model) => {
                 reply = None;
                 Part::Own(&one.raw)
             }
@@ -164,6 +164,12 @@ pub(crate) fn parts<'a>(prompt: &Prompt<'a>, model: &ModelId) -> Vec<Part<'a>> {
         });
     }
     parts
+}
+
+/// Whether a reply goes back as it came. Behind one address for chat completions stand hosts of all kinds: what another model
+/// added to its reply is not known to all of them.
+fn is_own(made: &ModelId, model: &ModelId) -> bool {
+    made.vendor == model.vendor && (model.vendor != Vendor::OpenAi || made.name == model.name)
 }
 
 fn other<'a>(at: usize, reply: &Reply) -> Part<'a> {

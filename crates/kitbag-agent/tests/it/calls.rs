@@ -77,6 +77,11 @@ async fn s2_22_a_call_with_broken_json_is_repaired_by_the_model() {
         assert_eq!((report.text.as_str(), count.load(Ordering::SeqCst)), ("done", 1), "{vendor}");
         let failed: Vec<bool> = report.executions.iter().map(|one| one.error.is_some()).collect();
         assert_eq!(failed, [true, false], "{vendor}: {report:?}");
+        if vendor == "openai" {
+            let sent = &scene.model.bodies()[1]["messages"][2]["tool_calls"][0]["function"]["arguments"];
+            let sent: Value = serde_json::from_str(sent.as_str().unwrap()).unwrap();
+            assert_eq!(sent, json!({"unreadable": "{\"n\": 1"}), "some hosts refuse it otherwise");
+        }
         if vendor == "anthropic" {
             assert!(
                 scene.model.bodies()[1]["messages"][1]["content"][0]["input"].is_object(),

@@ -56,6 +56,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let id = conversation.id().clone();
     let (approver, questions) = approve::at_keyboard(context);
     let options = OpenOptions { approver, ..prepared.options(context)? };
+    let options = prepared.with_sampling(options);
     let (setup, driver) = prepared.into_parts();
     live::say_if_off(context, &setup);
     let usage = args.agent.usage();

@@ -4,7 +4,8 @@ use std::io::Read as _;
 
 use kitbag::{Kitbag, OpenOptions};
 use kitbag_agent::{
-    Agent, AgentEvent, AgentState, ConnectionState, Ended, Model, Report, Run, Talk, TextAgent, Usage,
+    Agent, AgentEvent, AgentState, ConnectionState, Ended, Execution, Model, Report, Run, Talk, TextAgent,
+    Usage,
 };
 use serde_json::{Value, json};
 
@@ -61,6 +62,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let conversation =
         args.conversation.as_deref().map(|asked| agents::conversation(&all, asked)).transpose()?;
     let options = OpenOptions { approver: live::approver(context), ..prepared.options(context)? };
+    let options = prepared.with_sampling(options);
     let (setup, driver) = prepared.into_parts();
     live::say_if_off(context, &setup);
     live::block_on(async {
@@ -243,6 +245,7 @@ pub(crate) fn tell(context: &mut Context, event: &AgentEvent) {
             context.remark(format!("{} {ended} in {} ms{why}", outcome.tool, outcome.took.as_millis()));
         }
         AgentEvent::Retrying { error } => context.remark(format!("{error}; asking again")),
+        AgentEvent::Delegated { event, .. } => tell(context, event),
         _ => {}
     }
 }
@@ -270,7 +273,8 @@ fn json_of(
     json!({
         "ok": report.ended == Ended::Answered, "answer": report.text, "ended": report.ended.as_str(),
         "model": model.id().to_string(), "steps": report.steps, "tools": report.tools(),
-        "executions": executions(report), "errors": report.errors().collect::<Vec<_>>(),
+        "executions": executions(&report.executions), "delegated": executions(&report.delegated),
+        "errors": report.errors().collect::<Vec<_>>(),
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
@@ -280,11 +284,8 @@ fn json_of(
 }
 
 /// The calls of a run.
-pub(crate) fn executions(report: &Report) -> Vec<Value> {
+pub(crate) fn executions(all: &[Execution]) -> Vec<Value> {
     let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    report
-        .executions
-        .iter()
-        .map(|one| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error}))
-        .collect()
+    let row = |one: &Execution| json!({"step": one.step, "tool": one.tool, "took_ms": millis(one.took), "error": one.error});
+    all.iter().map(row).collect()
 }

@@ -174,6 +174,7 @@ pub(super) struct AllKits {
 impl AllKits {
     /// Starts with the user of the flags. With nothing configured the demo tools are served.
     pub(super) fn start(context: &mut Context, setup: Setup) -> Result<Self, Failure> {
+        live::tell(context, &crate::present::without_a_model(&setup));
         let is_empty = setup.used().next().is_none() && setup.catalog.is_empty();
         let is_demo = is_empty && !context.global.demo;
         context.global.demo |= is_empty;

@@ -8,6 +8,7 @@ mod cli_conversations;
 mod cli_doctor;
 mod cli_elicit;
 mod cli_given;
+mod cli_kills;
 mod cli_limits;
 mod cli_names;
 mod cli_present;

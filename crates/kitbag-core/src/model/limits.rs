@@ -207,6 +207,9 @@ limits! {
     agent_repeats: Items = 5, "equal calls in a row, with equal results, before an agent's run ends; half as many are told to the model";
     agent_program: Time = seconds(3600), "a whole run of an agent that is another program";
     agent_program_said: Bytes = 16 << 20, "one line of what such a program says, and all it says where that is no events; more is left out";
+    delegate_steps: Items = 15, "replies of the model in one call of a tool in agent mode";
+    sampling: Bytes = 1 << 20, "what a server sends to a model at once (sampling)";
+    samplings: Items = 100, "times a server may ask the model something (sampling) for one user while the program runs";
     conversation: Bytes = 64 << 20, "one conversation of an agent; the oldest turns are forgotten first";
     conversations: Items = 1_000, "conversations kept of one user; of more the one used least lately goes";
     audit_flush: Time = seconds(5), "until the rows of the audit log that wait are written, at the end";

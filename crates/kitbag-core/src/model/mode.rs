@@ -7,6 +7,8 @@ pub enum Mode {
     Native,
     /// As one tool a server, which lists and executes.
     Gateway,
+    /// As one tool a server, which takes a task in words: a model of the program does it with the server's tools.
+    Agent,
     /// As a text for the prompt, every tool under a heading.
     Markdown,
     /// As a text for the prompt, one line a tool.
@@ -22,14 +24,23 @@ pub enum Mode {
 
 impl Mode {
     /// All of them.
-    pub const ALL: [Self; 7] =
-        [Self::Native, Self::Gateway, Self::Markdown, Self::Signatures, Self::Text, Self::Search, Self::Auto];
+    pub const ALL: [Self; 8] = [
+        Self::Native,
+        Self::Gateway,
+        Self::Agent,
+        Self::Markdown,
+        Self::Signatures,
+        Self::Text,
+        Self::Search,
+        Self::Auto,
+    ];
 
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Native => "native",
             Self::Gateway => "gateway",
+            Self::Agent => "agent",
             Self::Markdown => "markdown",
             Self::Signatures => "signatures",
             Self::Text => "text",

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::gateway::{self, GatewayDefinition, GatewayServer};
 use super::native::{self, CompileNote, Native, NativeRequest, Provider, Quarantined, Reversals, ToolAnswer};
 use super::text::{self, DeclaredServer, DeclaredState, Toolbelt};
-use super::{Intent, ModelRequest, markdown, signatures};
+use super::{Intent, ModelRequest, delegate, markdown, signatures};
 use crate::catalog::Tool;
 use crate::model::Mode;
 use crate::names::lookup::NameMatch;
@@ -52,7 +52,7 @@ impl PresentOptions {
     /// they could be called through.
     fn mode_of_local(&self, local: &ServerName) -> Mode {
         match self.mode_of(local) {
-            Mode::Gateway => Mode::Native,
+            Mode::Gateway | Mode::Agent => Mode::Native,
             mode => mode,
         }
     }
@@ -94,6 +94,9 @@ pub struct Presentation {
     pub prompt: String,
     /// The gateways among the definitions.
     pub gateways: Vec<GatewayDefinition>,
+    /// The tools among them that have a task done with all tools of a server: their calls are
+    /// [`Intent::Delegate`].
+    pub delegates: Vec<GatewayDefinition>,
     /// Tools the provider would not take.
     pub quarantined: Vec<Quarantined>,
     /// What else is worth knowing.
@@ -127,10 +130,15 @@ impl Presentation {
             view.tools().iter().map(|shown| &**shown).filter(is_so)
         };
         let is_a = |mode: Mode| move |server: &&GatewayServer<'_>| audience.mode_of(server.name) == mode;
-        let with_gateway: Vec<GatewayServer<'_>> =
-            scene.servers.iter().filter(is_a(Mode::Gateway)).copied().collect();
-        let gateways = gateway::definitions(view, &with_gateway);
-        let own = as_tools(&gateways, audience);
+        let one_tool = |mode: Mode| {
+            let servers: Vec<GatewayServer<'_>> = scene.servers.iter().filter(is_a(mode)).copied().collect();
+            gateway::definitions(view, &servers)
+        };
+        let gateways = one_tool(Mode::Gateway);
+        let delegates: Vec<GatewayDefinition> =
+            one_tool(Mode::Agent).into_iter().map(delegate::definition).collect();
+        let mut own = as_tools(&gateways, audience, GatewayDefinition::to_model_value);
+        own.extend(as_tools(&delegates, audience, GatewayDefinition::to_value));
         let plain = of(Mode::Native).map(|shown| (&shown.name, &shown.tool));
         let all = plain.chain(own.iter().map(|(name, tool)| (name, tool)));
         let Native { tools, back, quarantined, mut notes } = native::compile_tools(all, &audience.native);
@@ -149,7 +157,7 @@ impl Presentation {
         let text = if is_used(audience) { text } else { String::new() };
         let prompt = joined([markdown, signatures, text]);
         let provider = audience.native.provider;
-        Self { tools, prompt, gateways, quarantined, notes, provider, back, belt }
+        Self { tools, prompt, gateways, delegates, quarantined, notes, provider, back, belt }
     }
 
     /// What a model wants by a reply of its API. A [`Value`] holds numbers as 64 bits: see [`Self::decode_str`].
@@ -188,26 +196,15 @@ impl Presentation {
     /// schema has them.
     fn in_words_of(&self, view: &View, asked: ModelRequest) -> ModelRequest {
         let ModelRequest { id, tool, intent: Intent::Call { arguments, .. } } = asked else { return asked };
-        let gateway = self.gateway(view, &tool);
-        let intent = match gateway {
-            Some(gateway) => gateway::decode(view, gateway.server.as_str(), &arguments),
-            None => {
+        let intent = match (one_of(&self.gateways, view, &tool), one_of(&self.delegates, view, &tool)) {
+            (Some(gateway), _) => gateway::decode(view, gateway.server.as_str(), &arguments),
+            (None, Some(delegate)) => delegate::decode(delegate.server.as_str(), &arguments),
+            (None, None) => {
                 let arguments = self.restored(view, &tool, arguments);
                 Intent::Call { tool: tool.clone(), arguments }
             }
         };
         ModelRequest { id, tool, intent }
-    }
-
-    /// The gateway a name means: by its name, or without regard to `-`, `_` and case if no tool is meant.
-    fn gateway(&self, view: &View, name: &str) -> Option<&GatewayDefinition> {
-        let exact = self.gateways.iter().find(|gateway| gateway.name.as_str() == name);
-        let is_like =
-            |gateway: &&GatewayDefinition| gateway::loosely(gateway.name.as_str()).eq(gateway::loosely(name));
-        exact.or_else(|| match view.find(name) {
-            NameMatch::None { .. } => self.gateways.iter().find(is_like),
-            _ => None,
-        })
     }
 
     fn restored(&self, view: &View, tool: &str, arguments: String) -> String {
@@ -267,13 +264,28 @@ fn is_used(audience: &PresentOptions) -> bool {
     audience.mode == Mode::Text || audience.servers.values().any(|mode| *mode == Mode::Text)
 }
 
-/// Gateways as tools that can be compiled like any other.
-fn as_tools(gateways: &[GatewayDefinition], audience: &PresentOptions) -> Vec<(ShownName, Tool)> {
+/// The one tool of a server that a name means: by its name, or without regard to `-`, `_` and case if no other tool is
+/// meant.
+fn one_of<'a>(all: &'a [GatewayDefinition], view: &View, name: &str) -> Option<&'a GatewayDefinition> {
+    let exact = all.iter().find(|one| one.name.as_str() == name);
+    let is_like = |one: &&GatewayDefinition| gateway::loosely(one.name.as_str()).eq(gateway::loosely(name));
+    exact.or_else(|| match view.find(name) {
+        NameMatch::None { .. } => all.iter().find(is_like),
+        _ => None,
+    })
+}
+
+/// The one tool of each server as tools that can be compiled like any other.
+fn as_tools(
+    all: &[GatewayDefinition],
+    audience: &PresentOptions,
+    value: fn(&GatewayDefinition) -> Value,
+) -> Vec<(ShownName, Tool)> {
     let tool = |gateway: &GatewayDefinition| {
-        let parsed = Tool::parse(&gateway.server, gateway.to_model_value(), &audience.native.limits);
+        let parsed = Tool::parse(&gateway.server, value(gateway), &audience.native.limits);
         Some((gateway.name.clone(), parsed.ok()?))
     };
-    gateways.iter().filter_map(tool).collect()
+    all.iter().filter_map(tool).collect()
 }
 
 fn joined<const N: usize>(parts: [String; N]) -> String {

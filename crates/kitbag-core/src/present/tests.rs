@@ -155,11 +155,42 @@ fn s2_11_one_way_back_from_every_way_to_show() {
 }
 
 #[test]
+fn s1_15_in_agent_mode_a_server_is_one_tool_that_takes_a_query() {
+    let view = four();
+    let mut audience = mixed();
+    audience.servers.insert(server("fs"), Mode::Agent);
+    let presentation = shown(&view, &audience);
+    let all = names(&presentation);
+    assert!(all.contains(&"mcp_fs") && !all.iter().any(|name| name.starts_with("mcp_fs_")), "{all:?}");
+    assert!(presentation.gateways.is_empty() && presentation.delegates.len() == 1);
+    let tools = presentation.tools.as_array().unwrap();
+    let tool = &tools.iter().find(|tool| tool["function"]["name"] == "mcp_fs").unwrap()["function"];
+    let said = tool["description"].as_str().unwrap();
+    assert!(said.contains("list, read") && said.contains("tells which calls it made"), "{said}");
+    assert_eq!(tool["parameters"]["required"], json!(["query"]));
+    let call = |name: &str, arguments: &str| {
+        let call =
+            json!({"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}});
+        let reply = json!({"role": "assistant", "content": null, "tool_calls": [call]});
+        presentation.decode(&view, &reply).remove(0).intent
+    };
+    let meant = Intent::Delegate { server: "fs".into(), query: "what is in x?".into() };
+    assert_eq!(call("mcp_fs", r#"{"query": "what is in x?"}"#), meant);
+    assert_eq!(call("MCP-fs", r#"{"query": "what is in x?"}"#), meant, "as names of tools are meant");
+    assert_eq!(call("mcp_fs", r#""what is in x?""#), meant, "a text alone");
+    for bad in ["{}", r#"{"query": " "}"#, r#"{"query": 7}"#, "{", ""] {
+        let Intent::Malformed { repair } = call("mcp_fs", bad) else { panic!("{bad}") };
+        assert!(repair.contains(r#"{"query": "…"}"#) && repair.contains("fs"), "{repair}");
+    }
+}
+
+#[test]
 fn s2_11_whatever_is_shown_is_found() {
     let view = recorded_view();
     for mode in Mode::ALL {
         let presentation = shown(&view, &PresentOptions::new(Provider::OpenAiChat, mode));
-        let gateways: Vec<&str> = presentation.gateways.iter().map(|one| one.name.as_str()).collect();
+        let one_tool = presentation.gateways.iter().chain(&presentation.delegates);
+        let gateways: Vec<&str> = one_tool.map(|one| one.name.as_str()).collect();
         for name in names(&presentation) {
             let is_found = matches!(view.find(name), NameMatch::One(_));
             assert!(is_found || gateways.contains(&name), "{mode:?}: {name}");
@@ -169,7 +200,7 @@ fn s2_11_whatever_is_shown_is_found() {
                 || presentation.prompt.contains(shown.name.as_str())
         };
         let told = view.tools().iter().filter(is_told).count();
-        let expected = if mode == Mode::Gateway { 0 } else { view.tools().len() };
+        let expected = if matches!(mode, Mode::Gateway | Mode::Agent) { 0 } else { view.tools().len() };
         assert_eq!(told, expected, "{mode:?}");
     }
 }

@@ -127,6 +127,9 @@ impl Kitbag {
         match intent {
             Intent::Say(text) => IntentOutcome::Said(text.clone()),
             Intent::Malformed { repair } => IntentOutcome::Malformed(repair.clone()),
+            Intent::Delegate { server, .. } => IntentOutcome::Malformed(format!(
+                "no model is at hand here that could work with the tools of {server}: agents have one"
+            )),
             Intent::Find { query } => IntentOutcome::Found(find(view, query)),
             Intent::ListTools { server, query, page } => {
                 let unlisted = view.unlisted().find(|name| name.as_str() == server);

@@ -12,6 +12,9 @@ use super::{
     has_tools, is_busy, parts, said,
 };
 
+/// Under which key hosts write what a model thought.
+const REASONING: [&str; 2] = ["reasoning_content", "reasoning"];
+
 /// How it is spoken to.
 pub(crate) struct ChatWire;
 
@@ -47,7 +50,7 @@ impl WireFormat for ChatWire {
         for part in parts(asked.prompt, asked.model) {
             match part {
                 Part::User(text) => messages.push(&json!({"role": "user", "content": text}))?,
-                Part::Own(raw) => messages.push_raw(raw),
+                Part::Own(raw) => push_own(raw, &mut messages)?,
                 Part::Other { text, calls } => {
                     let mut message = json!({"role": "assistant", "content": text});
                     if !calls.is_empty() {
@@ -90,11 +93,38 @@ fn format(asked: &ReplySchema) -> Value {
     json!({"type": "json_schema", "json_schema": {"name": FORMAT_NAME, "schema": schema, "strict": strict}})
 }
 
+/// A reply of its own, as it was. Arguments that were no JSON object are not taken back so by hosts that read them when they
+/// write the model's prompt, and then every later request would be refused.
+fn push_own(raw: &RawValue, messages: &mut Messages) -> serde_json::Result<()> {
+    if !raw.get().contains("\"tool_calls\"") {
+        messages.push_raw(raw);
+        return Ok(());
+    }
+    let mut message: Value = serde_json::from_str(raw.get())?;
+    let mut is_readable = true;
+    for call in message["tool_calls"].as_array_mut().into_iter().flatten() {
+        let text = call.pointer("/function/arguments").and_then(Value::as_str).unwrap_or_default().to_owned();
+        if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
+            is_readable = false;
+            call["function"]["arguments"] = json!({ "unreadable": text }).to_string().into();
+        }
+    }
+    if is_readable {
+        messages.push_raw(raw);
+        return Ok(());
+    }
+    messages.push(&message)
+}
+
 /// A reply as its pieces come in.
 #[derive(Default)]
 struct ChatAssembly {
     text: String,
     refusal: String,
+    /// What it thought, under the key of the host: some refuse a reply that comes back without.
+    reasoning: Option<(&'static str, String)>,
+    /// Which call the next piece with this number belongs to.
+    places: Vec<(usize, usize)>,
     /// By place; hosts add keys of their own to calls, and want them back.
     calls: Vec<Map<String, Value>>,
     usage: Usage,
@@ -143,6 +173,9 @@ impl Assembly for ChatAssembly {
         message.insert("role".to_owned(), "assistant".into());
         let content = if self.text.is_empty() { Value::Null } else { self.text.into() };
         message.insert("content".to_owned(), content);
+        if let Some((key, reasoning)) = self.reasoning {
+            message.insert(key.to_owned(), reasoning.into());
+        }
         if !self.refusal.is_empty() {
             message.insert("refusal".to_owned(), self.refusal.into());
         }
@@ -157,10 +190,16 @@ impl Assembly for ChatAssembly {
 impl ChatAssembly {
     fn delta(&mut self, delta: &Value, events: &mut Vec<ModelEvent>) {
         let filled = |key: &str| delta.get(key).and_then(Value::as_str).filter(|text| !text.is_empty());
-        if let Some(reasoning) = filled("reasoning_content").or_else(|| filled("reasoning")) {
+        let reasoning = REASONING.into_iter().find_map(|key| Some((key, filled(key)?)));
+        if let Some((key, reasoning)) = reasoning {
+            let (_, own) = self.reasoning.get_or_insert_with(|| (key, String::new()));
+            own.push_str(reasoning);
             events.push(ModelEvent::Reasoning(reasoning.to_owned()));
         }
-        if let Some(text) = filled("content") {
+        // Some hosts write even plain text as a list of parts.
+        let parts = delta.get("content").and_then(Value::as_array);
+        let parts = parts.into_iter().flatten().filter_map(|part| part.get("text").and_then(Value::as_str));
+        for text in filled("content").into_iter().chain(parts) {
             self.text.push_str(text);
             events.push(ModelEvent::Text(text.to_owned()));
         }
@@ -182,10 +221,17 @@ impl ChatAssembly {
             |call: &Map<String, Value>| id.is_some_and(|id| call.get("id").is_some_and(|own| own != id));
         let place = match named {
             // Some hosts number every call 0; another id is another call.
-            Some(index) => match self.calls.get(index) {
-                Some(call) if is_new(call) => self.calls.len(),
-                _ => index.min(self.calls.len()),
-            },
+            Some(index) => {
+                let last =
+                    self.places.iter().rev().find(|(known, _)| *known == index).map(|(_, place)| *place);
+                match last.and_then(|place| Some((place, self.calls.get(place)?))) {
+                    Some((place, call)) if !is_new(call) => place,
+                    _ => {
+                        self.places.push((index, self.calls.len()));
+                        self.calls.len()
+                    }
+                }
+            }
             None if id.is_some() => {
                 let own = |call: &Map<String, Value>| call.get("id").and_then(Value::as_str) == id;
                 self.calls.iter().position(own).unwrap_or(self.calls.len())

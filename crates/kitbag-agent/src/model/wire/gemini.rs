@@ -118,6 +118,7 @@ struct Piece {
 struct Candidate {
     content: Option<Content>,
     finish_reason: Option<String>,
+    finish_message: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -134,6 +135,7 @@ struct ContentAssembly {
     text: String,
     usage: Usage,
     finish: Option<String>,
+    finish_message: Option<String>,
 }
 
 impl Assembly for ContentAssembly {
@@ -149,6 +151,13 @@ impl Assembly for ContentAssembly {
     fn end(mut self: Box<Self>) -> Result<Assembled, Broken> {
         self.settle()?;
         let Some(finish) = self.finish else { return Err(Broken::Cut) };
+        if self.parts.is_empty()
+            && matches!(finish.as_str(), "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL")
+        {
+            // The next try is most often good.
+            let said = self.finish_message.unwrap_or_else(|| finish.to_ascii_lowercase());
+            return Err(Broken::Failed { said, is_busy: true });
+        }
         let stop = match finish.as_str() {
             "MAX_TOKENS" => Stop::Length,
             "SAFETY" | "RECITATION" | "BLOCKLIST" | "PROHIBITED_CONTENT" | "SPII" | "IMAGE_SAFETY" => {
@@ -199,6 +208,7 @@ impl ContentAssembly {
             self.part(part, events)?;
         }
         self.finish = candidate.finish_reason.or(self.finish.take());
+        self.finish_message = candidate.finish_message.or(self.finish_message.take());
         Ok(())
     }
 

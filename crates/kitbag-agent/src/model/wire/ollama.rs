@@ -51,6 +51,7 @@ impl WireFormat for OllamaWire {
                 Part::Results(answers) => {
                     let written = native::encode(Provider::OpenAiChat, &answers);
                     for (mut message, answer) in written.into_iter().zip(&answers) {
+                        pictures_apart(&mut message);
                         if let Some(fields) = message.as_object_mut().filter(|_| !answer.tool.is_empty()) {
                             fields.insert("tool_name".to_owned(), answer.tool.as_str().into());
                             if answer.id.is_none() {
@@ -92,6 +93,17 @@ fn options(asked: Asked<'_>) -> Map<String, Value> {
         ("num_predict", asked.prompt.options.max_tokens.map(Value::from)),
     ];
     all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
+}
+
+/// Images stand beside the text here, without their kind.
+fn pictures_apart(message: &mut Value) {
+    let Some(Value::Array(parts)) = message.get("content").cloned() else { return };
+    let url = |part: &Value| part.pointer("/image_url/url").and_then(Value::as_str).map(str::to_owned);
+    let data = |url: String| url.split_once("base64,").map(|(_, data)| Value::from(data));
+    let images: Vec<Value> = parts.iter().filter_map(url).filter_map(data).collect();
+    let texts: Vec<&str> = parts.iter().filter_map(|part| part["text"].as_str()).collect();
+    message["content"] = texts.join("\n").into();
+    message["images"] = images.into();
 }
 
 #[derive(Default, Deserialize)]

@@ -33,7 +33,8 @@ struct Body<'a> {
     text: Option<Value>,
     stream: bool,
     store: bool,
-    include: [&'static str; 1],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    include: &'static [&'static str],
 }
 
 impl WireFormat for ResponsesWire {
@@ -76,7 +77,7 @@ impl WireFormat for ResponsesWire {
             text: options.schema.as_ref().map(format),
             stream: true,
             store: false,
-            include: ["reasoning.encrypted_content"],
+            include: if reasons(&asked.model.name) { &["reasoning.encrypted_content"] } else { &[] },
         };
         Ok(Written { path: "responses".to_owned(), body: serde_json::to_vec(&body)? })
     }
@@ -90,6 +91,11 @@ impl WireFormat for ResponsesWire {
 fn format(asked: &ReplySchema) -> Value {
     let (schema, strict) = (&asked.schema, asked.is_strict);
     json!({"format": {"type": "json_schema", "name": FORMAT_NAME, "schema": schema, "strict": strict}})
+}
+
+/// Whether a model may think before it answers. The API refuses to seal the thoughts of those that never do.
+fn reasons(model: &str) -> bool {
+    !["gpt-3", "gpt-4", "chatgpt-4"].iter().any(|plain| model.starts_with(plain))
 }
 
 /// A reply as its pieces come in. The last event holds all of it again.
@@ -146,7 +152,12 @@ impl Assembly for ResponseAssembly {
         if !self.is_over {
             return Err(Broken::Cut);
         }
-        Ok(Assembled { raw: to_raw_value(&self.items)?, usage: self.usage, stop: self.stop })
+        // What it thought is known nowhere but here: without its seal it cannot be told again.
+        let is_sealed = |item: &&Value| {
+            item.get("type") != Some(&"reasoning".into()) || item["encrypted_content"].is_string()
+        };
+        let items: Vec<&Value> = self.items.iter().filter(is_sealed).collect();
+        Ok(Assembled { raw: to_raw_value(&items)?, usage: self.usage, stop: self.stop })
     }
 }
 

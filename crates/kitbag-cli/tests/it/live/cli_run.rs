@@ -243,3 +243,21 @@ fn an_agent_of_kitbag_toml_says_how_its_model_is_driven() {
     assert!(ran.err.contains("mcp_x_add done in"), "{}", ran.err);
     farm.is_empty();
 }
+
+#[test]
+fn s1_15_agent_mode_works_where_a_model_is_at_hand_and_is_told_where_there_is_none() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[servers.x]\nmode = 'agent'\n");
+    let task = calls(&[("mcp_x", json!({"query": "2 + 40?"}))]);
+    let add = calls(&[("add", json!({"a": 2, "b": 40}))]);
+    let model = FakeModel::start(&json!({"turns": [task, add, says("42"), says("It is 42.")]}));
+    let ran = with(&farm, &model, &["run", "What is 2 + 40?", "--json"]).run().exits(0).json();
+    assert_eq!((&ran["answer"], &ran["tools"]), (&json!("It is 42."), &json!(["mcp_x"])));
+    assert_eq!((&ran["delegated"][0]["tool"], &ran["usage"]["input"]), (&json!("add"), &json!(24)));
+    let told = farm.house.run(&["stdio"]).exits(0).err;
+    assert!(
+        told.contains("in [servers.x] has no effect for clients") && told.contains("kitbag run"),
+        "{told}"
+    );
+    farm.is_empty();
+}

@@ -20,7 +20,7 @@ const fn key(path: &'static str) -> NotYet {
 }
 
 const fn modes(path: &'static str) -> NotYet {
-    NotYet { path, values: &["agent", "search", "auto"] }
+    NotYet { path, values: &["search", "auto"] }
 }
 
 /// Every setting that nothing obeys yet.

@@ -88,7 +88,7 @@ fn message(answers: &[ToolAnswer]) -> Vec<Value> {
     let (mut results, mut besides) = (Vec::new(), Vec::new());
     for answer in answers {
         if answer.is_to_nothing() {
-            besides.push(json!({"type": "text", "text": answer.text()}));
+            besides.extend(content(answer));
             continue;
         }
         let mut result = Map::new();

@@ -97,7 +97,14 @@ fn message(answers: &[ToolAnswer]) -> Vec<Value> {
 fn parts(answer: &ToolAnswer) -> Vec<Value> {
     // A result without the name of a function would be refused.
     if answer.tool.is_empty() {
-        return vec![json!({"text": answer.text()})];
+        let part = |block: Block<'_>| match block {
+            Block::Media { mime, data, .. } if is_known(mime) => {
+                json!({"inlineData": {"mimeType": mime, "data": data}})
+            }
+            block => json!({"text": block.text()}),
+        };
+        let parts: Vec<Value> = answer.blocks().map(part).collect();
+        return if parts.is_empty() { vec![json!({"text": answer.text()})] } else { parts };
     }
     let mut media = Vec::new();
     let mut words = Vec::new();

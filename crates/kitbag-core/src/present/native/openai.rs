@@ -126,25 +126,42 @@ fn response_reply(reply: &Value, asked: &mut Vec<ModelRequest>) {
 }
 
 fn chat_answer(answer: &ToolAnswer) -> Value {
-    let text = answer.text();
     if answer.is_to_nothing() {
-        return json!({"role": "user", "content": text});
+        let image = |url: String| json!({"type": "image_url", "image_url": {"url": url}});
+        return said_by_user(answer, "text", image);
     }
+    let text = answer.text();
     let content = if answer.is_error { error(&text) } else { text };
     json!({"role": "tool", "tool_call_id": answer.id(), "content": content})
 }
 
+/// What belongs to no call: something the user says, with the images in it.
+fn said_by_user(answer: &ToolAnswer, text: &str, image: impl Fn(String) -> Value) -> Value {
+    let has_images = |block: Block<'_>| matches!(block, Block::Media { mime, .. } if is_image(mime));
+    if !answer.blocks().any(has_images) {
+        return json!({"role": "user", "content": answer.text()});
+    }
+    let item = |block: Block<'_>| match block {
+        Block::Media { mime, data, .. } if is_image(mime) => image(format!("data:{mime};base64,{data}")),
+        block => json!({"type": text, "text": block.text()}),
+    };
+    json!({"role": "user", "content": answer.blocks().map(item).collect::<Vec<_>>()})
+}
+
+fn is_image(mime: &str) -> bool {
+    matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
 fn response_answer(answer: &ToolAnswer) -> Value {
     if answer.is_to_nothing() {
-        return json!({"role": "user", "content": answer.text()});
+        let image = |url: String| json!({"type": "input_image", "image_url": url, "detail": "auto"});
+        return said_by_user(answer, "input_text", image);
     }
     let mut items = Vec::new();
     let mut words = Vec::new();
     for block in answer.blocks() {
         match block {
-            Block::Media { mime, data, .. }
-                if matches!(mime, "image/png" | "image/jpeg" | "image/gif" | "image/webp") =>
-            {
+            Block::Media { mime, data, .. } if is_image(mime) => {
                 items.push(json!({"type": "input_image", "image_url": format!("data:{mime};base64,{data}"), "detail": "auto"}));
             }
             Block::Media { mime: mime @ "application/pdf", data, name, .. } => {

@@ -3,10 +3,10 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::Host;
-use crate::script::{Cut, Hold, Turn};
+use crate::script::{Cut, Hold, Quirk, Turn};
 use crate::wire::{self, Wire};
 
 struct Request {
@@ -95,7 +95,14 @@ fn answer(mut stream: &TcpStream, request: &Request, host: &Host) -> io::Result<
         let said = turn.error.as_deref().unwrap_or("refused by the script");
         let retry =
             turn.retry_after.as_ref().map(|time| format!("Retry-After: {time}\r\n")).unwrap_or_default();
-        return whole(stream, status, &retry, "application/json", &wire.error(status, said).to_string());
+        let mut error = wire.error(status, said);
+        if turn.quirk == Some(Quirk::RetryDelay) {
+            let delay = format!("{}s", turn.retry_after.as_deref().unwrap_or("0"));
+            let kind = "type.googleapis.com/google.rpc.RetryInfo";
+            error["error"]["details"] = json!([{"@type": kind, "retryDelay": delay}]);
+            return whole(stream, status, "", "application/json", &error.to_string());
+        }
+        return whole(stream, status, &retry, "application/json", &error.to_string());
     }
     if turn.whole || !wire.is_streamed(path, &body) {
         return whole(stream, 200, "", "application/json", &wire.whole(number, &turn, &model).to_string());

@@ -32,6 +32,8 @@ A turn:
   cut                   \"early\" ends the stream in the middle as if it were whole, \"reset\" breaks it off
   broken                true sends something that is not JSON in the middle
   whole                 true answers at once though a stream is asked for
+  quirk                 what single hosts do: \"one_index\", \"parts\" (chat), \"unsealed\" (responses), \"malformed_call\",
+                        \"retry_delay\" (Gemini)
   hold                  true never answers; \"middle\" stops in the middle of the stream
 The script may also have \"key\" (others are refused with 401) and \"models\" (others are refused with 404).";
 

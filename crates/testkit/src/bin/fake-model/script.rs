@@ -29,6 +29,7 @@ pub(crate) struct Turn {
     pub(crate) broken: bool,
     pub(crate) whole: bool,
     pub(crate) hold: Hold,
+    pub(crate) quirk: Option<Quirk>,
 }
 
 /// A call of a tool.
@@ -65,6 +66,22 @@ impl Call {
             value => value.clone(),
         }
     }
+}
+
+/// What single hosts do otherwise than the API has it.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Quirk {
+    /// Chat completions: every call has the number 0.
+    OneIndex,
+    /// Chat completions: text is a list of parts.
+    Parts,
+    /// Responses: what the model thought is not sealed.
+    Unsealed,
+    /// Gemini: how long to wait stands in the words of a refusal, and in no header.
+    RetryDelay,
+    /// Gemini: it says nothing but that a call was malformed.
+    MalformedCall,
 }
 
 /// Why a reply ends early.

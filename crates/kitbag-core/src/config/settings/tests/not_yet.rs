@@ -25,10 +25,12 @@ fn f2_settings_without_effect_are_told() {
     warned("[serve]\nmode = \"search\"", "\"search\" for \"mode\" in [serve]");
     warned("[present]\nmode = \"auto\"", "\"auto\" for \"mode\" in [present]");
     warned("[servers.x]\nmode = \"search\"", "\"search\" for \"mode\" in [servers.x]");
-    warned("[agents.a]\nmode = \"agent\"", "\"agent\" for \"mode\" in [agents.a]");
+    warned("[agents.a]\nmode = \"search\"", "\"search\" for \"mode\" in [agents.a]");
     warned("[agents.a]\nbudget = 1", "\"budget\" in [agents.a]");
     let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"gateway\"", &Limits::default());
     assert_eq!((settings.mode, faults), (Some(Mode::Gateway), vec![]));
+    let (settings, faults) = read(Path::new("k"), "[present]\nmode = \"agent\"", &Limits::default());
+    assert_eq!((settings.mode, faults), (Some(Mode::Agent), vec![]));
     assert_eq!(
         read(Path::new("k"), "[present]\nmode = \"auto\"", &Limits::default()).0.mode,
         Some(Mode::Auto)
@@ -74,6 +76,6 @@ fn f2_the_schema_says_what_is_not_supported() {
     let mode = text("/properties/serve/properties/mode/description");
     assert!(mode.ends_with(" (not supported yet: search)"), "{mode}");
     let mode = text("/properties/present/properties/mode/description");
-    assert!(mode.ends_with(" (not supported yet: agent, search, auto)"), "{mode}");
+    assert!(mode.ends_with(" (not supported yet: search, auto)"), "{mode}");
     assert!(!text("/properties/wait/description").contains("not supported"));
 }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Piece, Wire, piece};
-use crate::script::{Stop, Turn};
+use crate::script::{Quirk, Stop, Turn};
 
 pub(crate) struct Chat;
 
@@ -18,10 +18,13 @@ impl Wire for Chat {
             pieces.push(one(json!({"reasoning_content": text}), Value::Null));
         }
         for text in &turn.text {
-            pieces.push(one(json!({"content": text}), Value::Null));
+            let parts = turn.quirk == Some(Quirk::Parts);
+            let content = if parts { json!([{"type": "text", "text": text}]) } else { json!(text) };
+            pieces.push(one(json!({ "content": content }), Value::Null));
         }
         for (at, call) in turn.calls.iter().enumerate() {
             let id = format!("call_{number}_{at}");
+            let at = if turn.quirk == Some(Quirk::OneIndex) { 0 } else { at };
             let function = json!({"name": call.name, "arguments": ""});
             let first = json!({"index": at, "id": id, "type": "function", "function": function});
             pieces.push(one(json!({"tool_calls": [first]}), Value::Null));

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Piece, Wire, piece};
-use crate::script::{Stop, Turn};
+use crate::script::{Quirk, Stop, Turn};
 
 pub(crate) struct Gemini;
 
@@ -18,6 +18,13 @@ impl Wire for Gemini {
     }
 
     fn pieces(&self, number: usize, turn: &Turn, model: &str) -> Vec<Piece> {
+        if turn.quirk == Some(Quirk::MalformedCall) {
+            let candidate =
+                json!({"finishReason": "MALFORMED_FUNCTION_CALL", "finishMessage": "not a call", "index": 0});
+            return vec![piece(
+                &json!({"candidates": [candidate], "modelVersion": model, "responseId": "r"}),
+            )];
+        }
         let parts = parts(number, turn);
         let one = |part: Value| piece(&response(turn, model, json!([part]), Value::Null));
         let mut pieces: Vec<Piece> = parts.into_iter().map(one).collect();

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Piece, Wire};
-use crate::script::{Stop, Turn};
+use crate::script::{Quirk, Stop, Turn};
 
 pub(crate) struct Responses;
 
@@ -76,9 +76,10 @@ impl Wire for Responses {
         let mut output = Vec::new();
         if !turn.reasoning.is_empty() {
             let summary = json!([{"type": "summary_text", "text": turn.reasoning.concat()}]);
+            let sealed = (turn.quirk != Some(Quirk::Unsealed)).then(|| format!("sealed-{number}"));
             output.push(json!({
                 "type": "reasoning", "id": format!("rs_{number}"), "summary": summary,
-                "encrypted_content": format!("sealed-{number}"),
+                "encrypted_content": sealed,
             }));
         }
         if !turn.text.is_empty() {
