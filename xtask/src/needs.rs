@@ -50,6 +50,11 @@ const NEEDS: &[Need] = &[
         check: || locked::PY_SDK.is_there(),
         install: || locked::PY_SDK.install(),
     },
+    Need {
+        what: "the Xircuits of testdata/xircuits/requirements.txt",
+        check: || locked::PY_XIRCUITS.is_there(),
+        install: || locked::PY_XIRCUITS.install(),
+    },
 ];
 
 const VENV: Need = Need {

@@ -202,6 +202,12 @@ limits! {
     model_tokens: Items = 8_192, "tokens of one reply, asked of providers that must be told";
     agent_steps: Items = 50, "replies of the model in one run of an agent";
     agent_repeats: Items = 5, "equal calls in a row, with equal results, before an agent's run ends; half as many are told to the model";
+    flow_file: Bytes = 16 << 20, "one drawing of a flow";
+    flow_nodes: Items = 10_000, "nodes of one drawing";
+    flow_steps: Items = 1_000_000, "nodes one run of a flow goes through, repeated ones counted each time";
+    flow_depth: Items = 50, "branches, loops and drawings within one another that a flow may be in";
+    flow_value: Bytes = 16 << 20, "one string or list that a node of a flow makes";
+    flow_sleep: Time = seconds(3600), "what one node of a flow may wait for at once";
     conversation: Bytes = 64 << 20, "one conversation of an agent; the oldest turns are forgotten first";
     conversations: Items = 1_000, "conversations kept of one user; of more the one used least lately goes";
     audit_flush: Time = seconds(5), "until the rows of the audit log that wait are written, at the end";
