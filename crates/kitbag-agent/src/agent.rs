@@ -48,6 +48,12 @@ pub enum AgentError {
         /// Why.
         why: String,
     },
+    /// What was to be done after a call failed.
+    #[error("what follows a call of a tool failed: {why}")]
+    Thought {
+        /// Why.
+        why: String,
+    },
     /// Two tools want one name, and the agent's rules make that an error.
     #[error("{0}")]
     Clash(#[from] kitbag_core::shape::ClashError),

@@ -31,6 +31,8 @@ pub use window::Memory;
 pub enum ChatItem {
     /// What the user said.
     User(String),
+    /// What the model answered, as text that is nobody's own words.
+    Said(String),
     /// What the model answered.
     Reply(Reply),
     /// What came of the calls of the reply before, one result for each, in their order.
@@ -41,7 +43,7 @@ impl ChatItem {
     /// Roughly how many bytes it takes.
     pub(crate) fn size(&self) -> usize {
         match self {
-            Self::User(text) => text.len(),
+            Self::User(text) | Self::Said(text) => text.len(),
             Self::Reply(reply) => reply.raw.get().len(),
             Self::Results(answers) => answers.iter().flat_map(|answer| &answer.blocks).map(weight).sum(),
         }
@@ -130,6 +132,7 @@ impl Conversation {
         self.close(Unanswered::Cancelled, masks)?;
         let line = match &item {
             ChatItem::User(text) => Some(Line::user(text)),
+            ChatItem::Said(text) => Some(Line::said(text)),
             ChatItem::Reply(reply) => Some(Line::reply(reply)),
             ChatItem::Results(_) => None,
         };

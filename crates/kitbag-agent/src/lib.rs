@@ -32,6 +32,7 @@ mod agent;
 mod blocking;
 mod conversation;
 mod model;
+mod text;
 
 pub use agent::{
     Agent, AgentError, AgentEvent, AgentState, ConnectionState, Ended, Execution, Report, Run, ToolOutcome,
@@ -41,6 +42,10 @@ pub use conversation::{
     ChatItem, Conversation, ConversationError, ConversationId, Conversations, InvalidId, Memory,
 };
 pub use model::{
-    HttpModel, Model, ModelAt, ModelChoice, ModelError, ModelEvent, ModelId, Prompt, Reply, Said, Stop,
-    Usage, Vendor, choose,
+    Effort, HttpModel, Model, ModelAt, ModelChoice, ModelError, ModelEvent, ModelId, Prompt, Reply,
+    ReplyOptions, ReplySchema, Said, Stop, Usage, Vendor, choose,
+};
+pub use text::{
+    AgentMemory, FirstReply, NotedMemory, RetryHeat, Talk, TalkError, TalkMessage, TalkRole, TextAgent,
+    TextOutcome,
 };

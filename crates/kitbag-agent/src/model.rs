@@ -15,12 +15,14 @@ mod choice;
 mod error;
 mod frames;
 mod http;
+mod options;
 mod vendor;
 mod wire;
 
 pub use choice::{ModelChoice, choose};
 pub use error::{ModelAt, ModelError, Said};
 pub use http::HttpModel;
+pub use options::{Effort, ReplyOptions, ReplySchema};
 pub use vendor::Vendor;
 
 /// A model by the name people write: `<provider>/<name>`.
@@ -48,6 +50,8 @@ pub struct Prompt<'a> {
     /// The definitions of tools, as [`kitbag::Presentation::tools`] has them for [`Model::provider`]. They are sent as they
     /// are, so equal definitions are equal bytes.
     pub tools: &'a Value,
+    /// How it is to answer; [`ReplyOptions::usual`] leaves that to it.
+    pub options: &'a ReplyOptions,
 }
 
 /// What comes of a reply while it is made.
@@ -115,6 +119,29 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
+/// A model that several share.
+impl<M: Model + ?Sized> Model for std::sync::Arc<M> {
+    fn id(&self) -> &ModelId {
+        (**self).id()
+    }
+
+    fn at(&self) -> ModelAt {
+        (**self).at()
+    }
+
+    fn provider(&self) -> Provider {
+        (**self).provider()
+    }
+
+    fn is_reasoning(&self) -> bool {
+        (**self).is_reasoning()
+    }
+
+    fn stream(&self, prompt: &Prompt<'_>) -> BoxStream<'static, Result<ModelEvent, ModelError>> {
+        (**self).stream(prompt)
+    }
+}
+
 /// A model.
 pub trait Model: Send + Sync + 'static {
     /// Which it is.
@@ -128,6 +155,11 @@ pub trait Model: Send + Sync + 'static {
     /// In which form it takes definitions and results of tools.
     fn provider(&self) -> Provider {
         self.id().vendor.provider()
+    }
+
+    /// Whether it thinks before it answers: it is then asked for more effort, where others are for more variety.
+    fn is_reasoning(&self) -> bool {
+        self.id().vendor.is_reasoning(&self.id().name)
     }
 
     /// Asks it for the next reply. The stream ends with [`ModelEvent::End`] or with an error; dropping it ends the request.

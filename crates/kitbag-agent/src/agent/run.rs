@@ -15,7 +15,7 @@ use super::repeats::Repeats;
 use super::report::{Ended, Report};
 use super::{Agent, AgentError, AgentEvent, prompt};
 use crate::conversation::{ChatItem, Masks, calls, said};
-use crate::model::{ModelError, ModelEvent, Prompt, Reply, Stop};
+use crate::model::{ModelError, ModelEvent, Prompt, Reply, ReplyOptions, Stop};
 
 /// Events that wait for their reader.
 const AHEAD: usize = 64;
@@ -136,7 +136,8 @@ impl Agent {
     /// Asks the model, and tells what it says while it says it.
     async fn reply(&self, scene: &Scene, events: &Events) -> Result<Reply, AgentError> {
         let items = self.conversation.window(self.memory);
-        let prompt = Prompt { system: &scene.system, items: &items, tools: &scene.shown.tools };
+        let (tools, options) = (&scene.shown.tools, ReplyOptions::usual());
+        let prompt = Prompt { system: &scene.system, items: &items, tools, options };
         let mut stream = self.model.stream(&prompt);
         while let Some(event) = stream.next().await {
             let told = match event? {

@@ -38,6 +38,7 @@ pub(super) struct Line {
 #[serde(rename_all = "lowercase")]
 enum Kind {
     User,
+    Said,
     Reply,
     Result,
     #[default]
@@ -54,6 +55,10 @@ pub(super) enum Meaning {
 impl Line {
     pub(super) fn user(text: &str) -> Self {
         Self { kind: Kind::User, text: Some(text.to_owned()), ..Self::default() }
+    }
+
+    pub(super) fn said(text: &str) -> Self {
+        Self { kind: Kind::Said, ..Self::user(text) }
     }
 
     pub(super) fn reply(reply: &Reply) -> Self {
@@ -111,6 +116,7 @@ impl Line {
         let line: Self = serde_json::from_str(text).ok()?;
         Some(match line.kind {
             Kind::User => Meaning::Item(ChatItem::User(line.text?)),
+            Kind::Said => Meaning::Item(ChatItem::Said(line.text?)),
             Kind::Reply => {
                 let [input, cached, output] = line.usage.unwrap_or_default();
                 let model = ModelId { vendor: Vendor::parse(&line.vendor?)?, name: line.model? };

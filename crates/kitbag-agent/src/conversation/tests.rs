@@ -30,6 +30,7 @@ fn letters<'a>(items: impl IntoIterator<Item = &'a ChatItem>) -> String {
         ChatItem::User(_) => 'u',
         ChatItem::Reply(reply) if calls(reply).is_empty() => 'r',
         ChatItem::Reply(_) => 'c',
+        ChatItem::Said(_) => 'S',
         ChatItem::Results(_) => 'R',
     };
     items.into_iter().map(letter).collect()

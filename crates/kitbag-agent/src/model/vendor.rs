@@ -36,6 +36,8 @@ pub(crate) struct VendorRow {
     pub(crate) model_from: &'static [&'static str],
     /// The model that is used where none is named; none where hosts differ.
     pub(crate) usual: Option<&'static str>,
+    /// How the names of its models begin that take an effort, and neither a temperature nor stop sequences.
+    pub(crate) reasoning: &'static [&'static str],
     /// In which form it takes tools.
     pub(crate) provider: Provider,
     /// How it is spoken to.
@@ -49,6 +51,7 @@ const OPENAI: VendorRow = VendorRow {
     key_from: &["OPENAI_API_KEY"],
     model_from: &["OPENAI_MODEL"],
     usual: Some("gpt-5-mini"),
+    reasoning: &["o1", "o3", "o4", "gpt-5"],
     provider: Provider::OpenAiChat,
     wire: &ChatWire,
 };
@@ -67,6 +70,7 @@ const ANTHROPIC: VendorRow = VendorRow {
     key_from: &["ANTHROPIC_API_KEY"],
     model_from: &["ANTHROPIC_MODEL"],
     usual: Some("claude-sonnet-4-5"),
+    reasoning: &[],
     provider: Provider::Anthropic,
     wire: &AnthropicWire,
 };
@@ -78,6 +82,7 @@ const GEMINI: VendorRow = VendorRow {
     key_from: &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     model_from: &["GEMINI_MODEL"],
     usual: Some("gemini-2.5-flash"),
+    reasoning: &[],
     provider: Provider::Gemini,
     wire: &GeminiWire,
 };
@@ -89,6 +94,7 @@ const OLLAMA: VendorRow = VendorRow {
     key_from: &[],
     model_from: &["OLLAMA_MODEL"],
     usual: None,
+    reasoning: &[],
     provider: Provider::OpenAiChat,
     wire: &OllamaWire,
 };
@@ -116,6 +122,12 @@ impl Vendor {
     /// In which form it takes definitions of tools.
     pub fn provider(self) -> Provider {
         self.row().provider
+    }
+
+    /// Whether a model of it takes an effort, and neither a temperature nor stop sequences.
+    pub(crate) fn is_reasoning(self, model: &str) -> bool {
+        let name = model.rsplit('/').next().unwrap_or_default();
+        self.row().reasoning.iter().any(|begin| name.starts_with(begin))
     }
 
     /// The one that is called so.

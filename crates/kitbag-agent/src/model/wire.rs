@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::{ModelEvent, ModelId, Prompt, Reply, Stop, Usage};
+use super::{Effort, ModelEvent, ModelId, Prompt, Reply, Stop, Usage};
 use crate::conversation::ChatItem;
 
 mod anthropic;
@@ -38,6 +38,28 @@ pub(crate) struct Asked<'a> {
     /// Tokens of the reply, for APIs that must be told.
     pub(crate) most_tokens: usize,
 }
+
+impl Asked<'_> {
+    /// Whether the model takes neither a temperature nor stop sequences.
+    fn is_reasoning(&self) -> bool {
+        self.model.vendor.is_reasoning(&self.model.name)
+    }
+
+    fn temperature(&self) -> Option<f64> {
+        self.prompt.options.temperature.filter(|_| !self.is_reasoning())
+    }
+
+    fn stop(&self) -> &[String] {
+        if self.is_reasoning() { &[] } else { &self.prompt.options.stop }
+    }
+
+    fn effort(&self) -> Option<&'static str> {
+        self.prompt.options.effort.map(Effort::as_str)
+    }
+}
+
+/// What OpenAI's APIs call the JSON a reply consists of.
+const FORMAT_NAME: &str = "reply";
 
 /// How one API is spoken to.
 pub(crate) trait WireFormat: Send + Sync {
@@ -126,6 +148,7 @@ pub(crate) fn parts<'a>(prompt: &Prompt<'a>, model: &ModelId) -> Vec<Part<'a>> {
     for (at, item) in prompt.items.iter().copied().enumerate() {
         parts.push(match item {
             ChatItem::User(text) => Part::User(text),
+            ChatItem::Said(text) => Part::Other { text: text.clone(), calls: Vec::new() },
             ChatItem::Reply(one) if one.model.vendor == model.vendor => {
                 reply = None;
                 Part::Own(&one.raw)

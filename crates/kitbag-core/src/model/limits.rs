@@ -201,6 +201,9 @@ limits! {
     model_reply: Bytes = 16 << 20, "one reply of a model";
     model_tokens: Items = 8_192, "tokens of one reply, asked of providers that must be told";
     agent_steps: Items = 50, "replies of the model in one run of an agent";
+    agent_thoughts: Items = 5, "replies of the model in one run of an agent that calls tools by text, unless it says otherwise";
+    constrained_tools: Items = 128, "tools whose calls are spelt out in what a constrained agent's model may reply; of more only the names are";
+    constrained_schema: Bytes = 256 << 10, "the JSON Schema of all these calls; of one that is larger only the names are spelt out";
     agent_repeats: Items = 5, "equal calls in a row, with equal results, before an agent's run ends; half as many are told to the model";
     flow_file: Bytes = 16 << 20, "one drawing of a flow";
     flow_nodes: Items = 10_000, "nodes of one drawing";

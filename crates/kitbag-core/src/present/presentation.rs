@@ -173,6 +173,17 @@ impl Presentation {
         self.belt.with(view, |belt| text::decode(belt, reply, calls))
     }
 
+    /// The tools of a view as the text protocol lists them, a line each, and a line for each server without any. The view
+    /// may be a narrowed one.
+    pub fn text_listing(&self, view: &View) -> String {
+        self.belt.with(view, text::listing)
+    }
+
+    /// How the tools of a view are called by lines of text; empty when there are none.
+    pub fn text_instruction(&self, view: &View) -> String {
+        self.belt.with(view, text::instruction)
+    }
+
     /// The same in the words of the view: through the gateway it goes through, with arguments as the view's
     /// schema has them.
     fn in_words_of(&self, view: &View, asked: ModelRequest) -> ModelRequest {

@@ -28,6 +28,12 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     system: Vec<Value>,
     messages: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    output_config: Map<String, Value>,
     stream: bool,
 }
 
@@ -69,12 +75,17 @@ impl WireFormat for AnthropicWire {
         // What stands before the mark is cached with it: definitions come first.
         let system = asked.prompt.system;
         let cached = json!({"type": "text", "text": system, "cache_control": {"type": "ephemeral"}});
+        let options = asked.prompt.options;
         let body = Body {
             model: &asked.model.name,
-            max_tokens: asked.most_tokens,
+            max_tokens: options.max_tokens.unwrap_or(asked.most_tokens),
             tools: Some(asked.prompt.tools).filter(|tools| has_tools(tools)),
             system: if system.is_empty() { Vec::new() } else { vec![cached] },
             messages: messages.into_vec(),
+            // No other number is taken.
+            temperature: asked.temperature().map(|temperature| temperature.clamp(0.0, 1.0)),
+            stop_sequences: asked.stop(),
+            output_config: output_config(asked),
             stream: true,
         };
         Ok(Written { path: "v1/messages".to_owned(), body: serde_json::to_vec(&body)? })
@@ -88,6 +99,14 @@ impl WireFormat for AnthropicWire {
     fn assembly(&self) -> Box<dyn Assembly> {
         Box::new(MessageAssembly::default())
     }
+}
+
+/// How much thought is put into the reply, and the JSON it consists of.
+fn output_config(asked: Asked<'_>) -> Map<String, Value> {
+    let format = asked.prompt.options.schema.as_ref();
+    let format = format.map(|asked| json!({"type": "json_schema", "schema": asked.schema}));
+    let all = [("effort", asked.effort().map(Value::from)), ("format", format)];
+    all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 /// A reply of its own, as it was. Arguments that were no JSON are kept as text, and not taken back so.

@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
-use super::super::{ModelEvent, Stop, Usage};
+use super::super::{ModelEvent, ReplySchema, Stop, Usage};
 use super::{
-    Asked, Assembled, Assembly, Broken, Messages, Part, WireFormat, Written, chat_call, count, has_tools,
-    is_busy, parts, said,
+    Asked, Assembled, Assembly, Broken, FORMAT_NAME, Messages, Part, WireFormat, Written, chat_call, count,
+    has_tools, is_busy, parts, said,
 };
 
 /// How it is spoken to.
@@ -21,6 +21,19 @@ struct Body<'a> {
     messages: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop: &'a [String],
+    // Models that think first know the new name alone, many hosts that imitate the API the old one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
     stream: bool,
     stream_options: Value,
 }
@@ -49,10 +62,17 @@ impl WireFormat for ChatWire {
                 }
             }
         }
+        let options = asked.prompt.options;
         let body = Body {
             model: &asked.model.name,
             messages: messages.into_vec(),
             tools: Some(asked.prompt.tools).filter(|tools| has_tools(tools)),
+            temperature: asked.temperature(),
+            reasoning_effort: asked.effort(),
+            stop: asked.stop(),
+            max_tokens: options.max_tokens.filter(|_| !asked.is_reasoning()),
+            max_completion_tokens: options.max_tokens.filter(|_| asked.is_reasoning()),
+            response_format: options.schema.as_ref().map(format),
             stream: true,
             stream_options: json!({"include_usage": true}),
         };
@@ -62,6 +82,12 @@ impl WireFormat for ChatWire {
     fn assembly(&self) -> Box<dyn Assembly> {
         Box::new(ChatAssembly::default())
     }
+}
+
+/// The JSON a reply consists of.
+fn format(asked: &ReplySchema) -> Value {
+    let (schema, strict) = (&asked.schema, asked.is_strict);
+    json!({"type": "json_schema", "json_schema": {"name": FORMAT_NAME, "schema": schema, "strict": strict}})
 }
 
 /// A reply as its pieces come in.

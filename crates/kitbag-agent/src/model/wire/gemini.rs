@@ -4,7 +4,7 @@ use kitbag::Provider;
 use kitbag_core::present::native;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::{ModelEvent, Stop, Usage};
 use super::{
@@ -23,6 +23,8 @@ struct Body<'a> {
     tools: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     system_instruction: Option<Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    generation_config: Map<String, Value>,
 }
 
 impl WireFormat for GeminiWire {
@@ -59,6 +61,7 @@ impl WireFormat for GeminiWire {
             contents: contents.into_vec(),
             tools: Some(asked.prompt.tools).filter(|tools| has_tools(tools)),
             system_instruction: (!system.is_empty()).then(|| json!({"parts": [{"text": system}]})),
+            generation_config: generation_config(asked),
         };
         let path = format!("v1beta/models/{}:streamGenerateContent?alt=sse", asked.model.name);
         Ok(Written { path, body: serde_json::to_vec(&body)? })
@@ -71,6 +74,22 @@ impl WireFormat for GeminiWire {
     fn assembly(&self) -> Box<dyn Assembly> {
         Box::new(ContentAssembly::default())
     }
+}
+
+/// How the reply is to be made.
+fn generation_config(asked: Asked<'_>) -> Map<String, Value> {
+    let options = asked.prompt.options;
+    let stop = Some(asked.stop()).filter(|stop| !stop.is_empty());
+    let schema = options.schema.as_ref();
+    let all = [
+        ("temperature", asked.temperature().map(Value::from)),
+        ("stopSequences", stop.map(|stop| json!(stop))),
+        ("maxOutputTokens", options.max_tokens.map(Value::from)),
+        ("thinkingConfig", asked.effort().map(|effort| json!({ "thinkingLevel": effort }))),
+        ("responseMimeType", schema.map(|_| "application/json".into())),
+        ("responseJsonSchema", schema.map(|asked| asked.schema.clone())),
+    ];
+    all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 #[derive(Deserialize)]

@@ -5,7 +5,7 @@ use kitbag::Provider;
 use kitbag_core::present::native;
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::{ModelEvent, Stop, Usage};
 use super::{
@@ -21,6 +21,12 @@ struct Body<'a> {
     messages: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    think: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    options: Map<String, Value>,
     stream: bool,
 }
 
@@ -60,6 +66,9 @@ impl WireFormat for OllamaWire {
             model: &asked.model.name,
             messages: messages.into_vec(),
             tools: Some(asked.prompt.tools).filter(|tools| has_tools(tools)),
+            think: asked.effort(),
+            format: asked.prompt.options.schema.as_ref().map(|asked| &asked.schema),
+            options: options(asked),
             stream: true,
         };
         Ok(Written { path: "api/chat".to_owned(), body: serde_json::to_vec(&body)? })
@@ -72,6 +81,17 @@ impl WireFormat for OllamaWire {
     fn assembly(&self) -> Box<dyn Assembly> {
         Box::new(LineAssembly::default())
     }
+}
+
+/// How the reply is to be made.
+fn options(asked: Asked<'_>) -> Map<String, Value> {
+    let stop = Some(asked.stop()).filter(|stop| !stop.is_empty());
+    let all = [
+        ("temperature", asked.temperature().map(Value::from)),
+        ("stop", stop.map(|stop| json!(stop))),
+        ("num_predict", asked.prompt.options.max_tokens.map(Value::from)),
+    ];
+    all.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))).collect()
 }
 
 #[derive(Default, Deserialize)]

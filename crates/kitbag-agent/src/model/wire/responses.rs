@@ -6,10 +6,10 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 
-use super::super::{ModelEvent, Stop, Usage};
+use super::super::{ModelEvent, ReplySchema, Stop, Usage};
 use super::{
-    Asked, Assembled, Assembly, Broken, Messages, Part, WireFormat, Written, count, has_tools, is_busy,
-    parts, said,
+    Asked, Assembled, Assembly, Broken, FORMAT_NAME, Messages, Part, WireFormat, Written, count, has_tools,
+    is_busy, parts, said,
 };
 
 /// How it is spoken to.
@@ -23,6 +23,14 @@ struct Body<'a> {
     input: Vec<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_output_tokens: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Value>,
     stream: bool,
     store: bool,
     include: [&'static str; 1],
@@ -56,11 +64,16 @@ impl WireFormat for ResponsesWire {
                 }
             }
         }
+        let options = asked.prompt.options;
         let body = Body {
             model: &asked.model.name,
             instructions: asked.prompt.system,
             input: input.into_vec(),
             tools: Some(asked.prompt.tools).filter(|tools| has_tools(tools)),
+            temperature: asked.temperature(),
+            reasoning: asked.effort().map(|effort| json!({ "effort": effort })),
+            max_output_tokens: options.max_tokens,
+            text: options.schema.as_ref().map(format),
             stream: true,
             store: false,
             include: ["reasoning.encrypted_content"],
@@ -71,6 +84,12 @@ impl WireFormat for ResponsesWire {
     fn assembly(&self) -> Box<dyn Assembly> {
         Box::new(ResponseAssembly::default())
     }
+}
+
+/// The JSON a reply consists of.
+fn format(asked: &ReplySchema) -> Value {
+    let (schema, strict) = (&asked.schema, asked.is_strict);
+    json!({"format": {"type": "json_schema", "name": FORMAT_NAME, "schema": schema, "strict": strict}})
 }
 
 /// A reply as its pieces come in. The last event holds all of it again.
