@@ -47,5 +47,5 @@ pub use model::{
 };
 pub use text::{
     AgentMemory, FirstReply, NotedMemory, RetryHeat, Talk, TalkError, TalkMessage, TalkRole, TextAgent,
-    TextOutcome,
+    TextOutcome, ToolRun,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approvals, audit, call, chat, completions, config, conformance, cost, doctor, errors, logs, man, names,
+    approvals, audit, call, chat, completions, config, conformance, cost, doctor, errors, flow, logs, man, names,
     pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio, tokens, tools, trust,
     why,
 };
@@ -48,6 +48,8 @@ pub(crate) enum Command {
     Run(run::Args),
     /// Talk with a model that has the tools
     Chat(chat::Args),
+    /// Check, show and run drawings of Xircuits with the tools
+    Flow(flow::Args),
     /// Serve every tool to MCP hosts at one address
     Serve(serve::Args),
     /// Serve every tool to the MCP host that starts this command

@@ -8,6 +8,7 @@ use kitbag::BoxFuture;
 use crate::component::{Call, Component, Face, Next};
 use crate::raised::Raised;
 
+mod agent;
 mod control;
 mod lists;
 mod objects;
@@ -43,6 +44,7 @@ pub(crate) fn all() -> Vec<Arc<dyn Component>> {
         all.push(Arc::new(row));
     }
     all.extend(control::all());
+    all.extend(agent::all());
     all.push(Arc::new(system::Sleep));
     all
 }

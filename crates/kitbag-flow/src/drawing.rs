@@ -28,6 +28,18 @@ pub struct Drawing {
     index: HashMap<String, usize>,
 }
 
+/// A value written into a drawing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Literal {
+    /// The id of its node.
+    pub node: String,
+    /// Its kind: string, int, float, boolean, list, dict, tuple, secret or chat.
+    pub kind: String,
+    /// How it is written.
+    pub text: String,
+}
+
 /// One node.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
@@ -128,6 +140,19 @@ impl Drawing {
         let mut text = self.text.clone();
         text.replace_range(range, &Json::from(value).to_string());
         Self::read(&self.file, text)
+    }
+
+    /// The values written into it.
+    pub fn literals(&self) -> Vec<Literal> {
+        let literal = |node: &Node| match &node.kind {
+            NodeKind::Literal(kind) => Some(Literal {
+                node: node.id.clone(),
+                kind: kind.clone(),
+                text: node.ports.first().map(|port| port.label.clone()).unwrap_or_default(),
+            }),
+            _ => None,
+        };
+        self.nodes.iter().filter_map(literal).collect()
     }
 
     pub(crate) fn node(&self, id: &str) -> Option<&Node> {

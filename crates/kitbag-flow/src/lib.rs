@@ -33,13 +33,14 @@ mod flow;
 mod graph;
 mod host;
 mod library;
+mod mermaid;
 mod problem;
 mod raised;
 mod run;
 mod value;
 
 pub use component::{Call, Component, Face, Input, Next, Remark, Shape};
-pub use drawing::{Drawing, DrawingBuilder, NodeId};
+pub use drawing::{Drawing, DrawingBuilder, Literal, NodeId};
 pub use flow::{CheckOptions, Flow, FlowError, Results, errors, load};
 pub use graph::Argument;
 pub use host::{Host, NodeDone, Output};

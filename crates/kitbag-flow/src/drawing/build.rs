@@ -51,6 +51,19 @@ impl DrawingBuilder {
         id
     }
 
+    /// Adds another drawing as a node, by the path of its file, behind the last one.
+    pub fn workflow<'a>(&mut self, path: &str, inputs: impl IntoIterator<Item = (&'a str, Value)>) -> NodeId {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let name = name.strip_suffix(".py").or(name.strip_suffix(".xircuits")).unwrap_or(name).to_owned();
+        let id = self.node(&name, json!({"type": "xircuits_workflow", "path": path}));
+        self.port(id, true, "in-0", "▶", "");
+        self.port(id, false, "out-0", "▶", "");
+        self.literals(id, inputs);
+        self.follow(self.last, id);
+        self.last = id;
+        id
+    }
+
     /// Adds a component that starts by itself, such as a tool. What is added next follows it.
     pub fn start<'a>(&mut self, name: &str, inputs: impl IntoIterator<Item = (&'a str, Value)>) -> NodeId {
         let id = self.component(name, inputs);
@@ -163,6 +176,11 @@ impl DrawingBuilder {
             self.port(id, true, "in-0", "▶", "");
         }
         self.port(id, false, "out-0", "▶", "");
+        self.literals(id, inputs);
+        id
+    }
+
+    fn literals<'a>(&mut self, id: NodeId, inputs: impl IntoIterator<Item = (&'a str, Value)>) {
         for (port, value) in inputs {
             let (kind, label) = literal(&value);
             let source = self.node(&format!("Literal {}", title(kind)), json!({ "type": kind }));
@@ -170,7 +188,6 @@ impl DrawingBuilder {
             let into = self.data_in(id, port);
             self.link("parameter-link", (source, out), (id, into));
         }
-        id
     }
 
     fn node(&mut self, name: &str, extras: Json) -> NodeId {

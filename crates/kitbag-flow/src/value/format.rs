@@ -20,7 +20,7 @@ pub(crate) fn format(text: &str, names: &Dict) -> Result<String, Raised> {
         } else if let Some(behind) = from.strip_prefix('{') {
             let (field, behind) = behind
                 .split_once('}')
-                .ok_or_else(|| Raised::value_error("expected '}' before end of string"))?;
+                .ok_or_else(|| unfinished(behind))?;
             out.push_str(&filled(field, names)?);
             rest = behind;
         } else {
@@ -29,6 +29,13 @@ pub(crate) fn format(text: &str, names: &Dict) -> Result<String, Raised> {
     }
     out.push_str(rest);
     Ok(out)
+}
+
+fn unfinished(behind: &str) -> Raised {
+    match behind {
+        "" => Raised::value_error("Single '{' encountered in format string"),
+        _ => Raised::value_error("expected '}' before end of string"),
+    }
 }
 
 fn filled(field: &str, names: &Dict) -> Result<String, Raised> {
