@@ -55,6 +55,11 @@ const NEEDS: &[Need] = &[
         check: || locked::PY_XIRCUITS.is_there(),
         install: || locked::PY_XIRCUITS.install(),
     },
+    Need {
+        what: "the model of testdata/models/requirements.txt",
+        check: || locked::PY_MODEL.is_there(),
+        install: || locked::PY_MODEL.install(),
+    },
 ];
 
 const VENV: Need = Need {

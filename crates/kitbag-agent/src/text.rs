@@ -14,7 +14,7 @@ use kitbag_core::names::NameForm;
 use kitbag_core::present::text::CallsPerReply;
 use tokio::sync::OnceCell;
 
-use crate::agent::Report;
+use crate::agent::{AgentState, ConnectionState, Report};
 use crate::model::Model;
 
 mod belt;
@@ -236,6 +236,16 @@ impl TextAgent {
     {
         let thought = move |talk| Box::pin(thought(talk)) as BoxFuture<'static, _>;
         Self { on_thought: Some(Arc::new(thought)), ..self }
+    }
+
+    /// Whether it has the tools of servers.
+    pub fn state(&self) -> AgentState {
+        AgentState::of(&self.kit, self.kit.view(&self.user, &self.rules_in_force()).ok().as_deref())
+    }
+
+    /// How its servers are, all of them together.
+    pub fn connection(&self) -> ConnectionState {
+        ConnectionState::of(&self.kit)
     }
 
     /// Its model.

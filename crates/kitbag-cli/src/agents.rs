@@ -1,10 +1,10 @@
 //! What `run` and `chat` share: which agent is meant, which model drives it, and its conversation.
 
-use kitbag::{Env, Kitbag, OpenOptions, Setup};
+use kitbag::{Env, Kitbag, Mode, OpenOptions, Setup};
 use kitbag_agent::{
-    Agent, Conversation, ConversationId, Conversations, HttpModel, Memory, ModelChoice, choose,
+    Agent, Conversation, ConversationId, Conversations, HttpModel, Memory, ModelChoice, TextAgent, choose,
 };
-use kitbag_core::model::AgentRun;
+use kitbag_core::model::{AgentKind, AgentRun};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -29,16 +29,9 @@ pub(crate) struct AgentArgs {
     pub(crate) max_steps: Option<usize>,
 }
 
-/// The agents that need no entry in `kitbag.toml`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Chat,
-    Autonomous,
-}
-
 /// The agent that is meant: its kind, and what the files say about it.
 pub(crate) struct Meant {
-    kind: Kind,
+    kind: AgentKind,
     name: Option<String>,
     run: AgentRun,
 }
@@ -56,11 +49,7 @@ pub(crate) struct Prepared {
 pub(crate) fn prepare(context: &mut Context, args: &AgentArgs, link: &LinkArgs) -> Result<Prepared, Failure> {
     // A name that needs no entry is taken out of the flags while they are checked.
     let asked = context.global.agent.take();
-    let built_in = match asked.as_deref() {
-        None | Some("chat") => Some(Kind::Chat),
-        Some("autonomous") => Some(Kind::Autonomous),
-        Some(_) => None,
-    };
+    let built_in = asked.as_deref().map_or(Some(AgentKind::Chat), AgentKind::parse);
     if built_in.is_none() {
         context.global.agent = asked.clone();
     }
@@ -69,7 +58,7 @@ pub(crate) fn prepare(context: &mut Context, args: &AgentArgs, link: &LinkArgs) 
     let choice = ModelChoice { flag: args.model.clone(), agent: run.model.clone() };
     let model = choose(&choice, setup.env(), &setup.limits)?;
     let memory = memory(setup.env())?;
-    let meant = Meant { kind: built_in.unwrap_or(Kind::Chat), name: asked, run };
+    let meant = Meant { kind: run.kind.or(built_in).unwrap_or_default(), name: asked, run };
     Ok(Prepared { setup, model, meant, max_steps: args.max_steps, memory })
 }
 
@@ -101,10 +90,41 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
+    /// Of what kind it is: an agent whose tools are shown as text calls them by text.
+    fn kind(&self, kit: &Kitbag) -> AgentKind {
+        let rules = self.meant.name.as_ref().and_then(|name| kit.agent(name).ok());
+        let is_text = rules.is_some_and(|rules| rules.mode == Some(Mode::Text));
+        if is_text && self.meant.kind != AgentKind::Constrained { AgentKind::Text } else { self.meant.kind }
+    }
+
+    /// The agent, where it calls tools by text.
+    pub(crate) fn text_agent(&self, kit: &Kitbag) -> Option<TextAgent> {
+        let mut agent = match self.kind(kit) {
+            AgentKind::Text => TextAgent::new(self.model.clone(), kit.clone()),
+            AgentKind::Constrained => TextAgent::constrained(self.model.clone(), kit.clone()),
+            AgentKind::Chat | AgentKind::Autonomous => return None,
+        };
+        if let Some(rules) = self.meant.name.as_ref().and_then(|name| kit.agent(name).ok()) {
+            agent = agent.rules(rules);
+        }
+        if let Some(instruction) = &self.meant.run.instruction {
+            agent = agent.system(instruction);
+        }
+        if let Some(steps) = self.max_steps.or(self.meant.run.max_steps) {
+            agent = agent.max_thoughts(steps);
+        }
+        Some(agent)
+    }
+
     pub(crate) fn agent(self, kit: &Kitbag, conversation: Option<Conversation>) -> Result<Agent, Failure> {
-        let agent = match self.meant.kind {
-            Kind::Chat => Agent::chat(self.model, kit.clone()),
-            Kind::Autonomous => Agent::autonomous(self.model, kit.clone()),
+        let agent = match self.kind(kit) {
+            AgentKind::Chat => Agent::chat(self.model, kit.clone()),
+            AgentKind::Autonomous => Agent::autonomous(self.model, kit.clone()),
+            AgentKind::Text | AgentKind::Constrained => {
+                let message =
+                    "an agent that calls tools by text takes one message, and keeps no conversation";
+                return Err(Failure::new(Exit::Usage, message).hint("kitbag run --agent text \"…\""));
+            }
         };
         let mut agent = agent.memory(self.memory);
         // Where files say something about an agent of this name, that holds.

@@ -27,7 +27,7 @@ pub use limits::{LimitRow, LimitValue, Limits};
 pub use mode::Mode;
 pub use pin_mode::PinMode;
 pub use risk::{Effect, Risk, RiskWord};
-pub use rules::{AgentRules, AgentRun, ArgRules, Clash, ServerRules, ToolRules};
+pub use rules::{AgentKind, AgentRules, AgentRun, ArgRules, Clash, ServerRules, ToolRules};
 pub use secret::Secret;
 pub use spec::{
     Auth, Endpoint, EnvPass, Extra, Identity, Input, Origin, Overrides, Program, ResolvedSpec,

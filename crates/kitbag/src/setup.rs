@@ -258,6 +258,7 @@ impl Setup {
             model: run.model.clone().or(before.model),
             instruction: run.instruction.clone().or(before.instruction),
             max_steps: run.max_steps.or(before.max_steps),
+            kind: run.kind.or(before.kind),
         })
     }
 

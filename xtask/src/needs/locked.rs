@@ -21,6 +21,8 @@ pub(super) const PY_PUBLISHED: Locked =
 pub(super) const PY_SDK: Locked = Locked { name: "py-sdk", files: &["sdk/requirements.txt"], fill: python };
 pub(super) const PY_XIRCUITS: Locked =
     Locked { name: "py-xircuits", files: &["xircuits/requirements.txt"], fill: python };
+pub(super) const PY_MODEL: Locked =
+    Locked { name: "py-model", files: &["models/requirements.txt"], fill: python_alone };
 pub(super) const CONFORMANCE: Locked = Locked {
     name: "conformance",
     files: &["conformance/package.json", "conformance/package-lock.json"],
@@ -117,11 +119,20 @@ fn npm(folder: &Path, sources: &[PathBuf]) -> anyhow::Result<()> {
 }
 
 fn python(folder: &Path, sources: &[PathBuf]) -> anyhow::Result<()> {
+    pip(folder, sources, &[])
+}
+
+/// The packages themselves, and nothing that they depend on.
+fn python_alone(folder: &Path, sources: &[PathBuf]) -> anyhow::Result<()> {
+    pip(folder, sources, &["--no-deps"])
+}
+
+fn pip(folder: &Path, sources: &[PathBuf], flags: &[&str]) -> anyhow::Result<()> {
     shell::run(shell::at_root("python3").args(["-m", "venv"]).arg(folder))?;
     let mut pip = Command::new(folder.join("bin/python"));
     pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
     // Built packages alone: no script of theirs runs here.
-    pip.args(["--require-hashes", "--only-binary", ":all:"]);
+    pip.args(["--require-hashes", "--only-binary", ":all:"]).args(flags);
     for source in sources {
         pip.arg("--requirement").arg(source);
     }

@@ -23,7 +23,7 @@ pub(super) struct Side {
     kit: Kitbag,
     /// What can be called.
     view: Arc<View>,
-    /// What is listed of it.
+    /// What is listed of it, besides what reads on in long results.
     listed: Arc<View>,
     /// How it is called by lines.
     lines: Arc<Presentation>,
@@ -53,8 +53,10 @@ impl TextAgent {
     pub(super) async fn belt(&self) -> Result<Belt, AgentError> {
         let rules = self.rules_in_force();
         let own = match self.own_kit().await {
+            // What reads on in long results stands among the tools of the other kit.
             Some(kit) => {
-                Some(self.side(kit, &AgentRules { servers: Vec::new(), ..rules.clone() }, own_only)?)
+                let rules = AgentRules { servers: Vec::new(), ..rules.clone() };
+                Some(self.side(kit, &rules, vec![READ_RESULT.to_owned()])?)
             }
             None => None,
         };
@@ -67,10 +69,7 @@ impl TextAgent {
             }
         }
         let taken: Vec<String> = own.iter().flat_map(|side| side.names()).collect();
-        let shared = self.side(&self.kit, &rules, move |view: &View| {
-            let taken = taken.clone();
-            view.only(move |shown| taken.iter().all(|name| name != shown.name.as_str()))
-        })?;
+        let shared = self.side(&self.kit, &rules, taken)?;
         let masks = Masks::new(self.kit.links().iter().map(|link| self.kit.redactor(link.name())));
         Ok(Belt { own, shared, masks })
     }
@@ -107,30 +106,24 @@ impl TextAgent {
         Some(self.own.get_or_init(start).await)
     }
 
-    fn side(
-        &self,
-        kit: &Kitbag,
-        rules: &AgentRules,
-        narrow: impl FnOnce(&View) -> View,
-    ) -> Result<Side, AgentError> {
+    /// The tools of one kit but those whose names are taken.
+    fn side(&self, kit: &Kitbag, rules: &AgentRules, taken: Vec<String>) -> Result<Side, AgentError> {
         let (view, provider) = (kit.view(&self.user, rules)?, self.model.provider());
-        let listed = Arc::new(narrow(&view));
+        let free = Arc::new(view.only(move |shown| taken.iter().all(|name| name != shown.name.as_str())));
+        // A long result says by itself how it is read on.
+        let listed = Arc::new(free.only(|shown| shown.name.as_str() != READ_RESULT));
         let lines = AgentRules { mode: Some(Mode::Text), ..rules.clone() };
-        let lines = kit.present(&listed, &kit.present_options(&lines, provider));
+        // Made of all of them: a part of a view does not know which servers are not the agent's.
+        let lines = kit.present(&view, &kit.present_options(&lines, provider));
         let forced = matches!(self.protocol, Protocol::Forced(_)).then(|| {
             let native = AgentRules { mode: Some(Mode::Native), ..rules.clone() };
             let form = if provider == Provider::Anthropic { provider } else { Provider::OpenAiChat };
             let mut options = kit.present_options(&native, form);
             options.native.strict = Strict::WithinBudget;
-            kit.present(&listed, &options)
+            kit.present(&free, &options)
         });
         Ok(Side { kit: kit.clone(), view, listed, lines, forced })
     }
-}
-
-/// What reads on in long results stands among the tools of the other kit.
-fn own_only(view: &View) -> View {
-    view.only(|shown| shown.name.as_str() != READ_RESULT)
 }
 
 /// A pattern that fits this name alone.

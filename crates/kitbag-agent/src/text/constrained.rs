@@ -1,11 +1,13 @@
 //! Replies that an API forces into a form: one object that is a call of a permitted tool, or an answer. What comes back is
 //! read by the same decoder as any call of that API, so numbers keep their digits and a strict form is undone.
 
+use kitbag::cli::READ_RESULT;
 use kitbag::{Limits, Provider};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
+use super::Talk;
 use super::belt::{Belt, Wanted};
 use crate::model::ReplySchema;
 
@@ -43,8 +45,11 @@ struct Shape {
 }
 
 /// The form. With too many tools, or too large ones, their names are forced and their arguments are not.
-pub(super) fn schema(belt: &Belt, allowed: Allowed, limits: &Limits) -> ReplySchema {
-    let shapes: Vec<Shape> = belt.forced().flat_map(|shown| shapes(&shown.tools)).collect();
+pub(super) fn schema(belt: &Belt, talk: &Talk, allowed: Allowed, limits: &Limits) -> ReplySchema {
+    let mut shapes: Vec<Shape> = belt.forced().flat_map(|shown| shapes(&shown.tools)).collect();
+    if !talk.messages().iter().any(|message| message.text.contains(READ_RESULT)) {
+        shapes.retain(|shape| shape.name != READ_RESULT);
+    }
     if allowed == Allowed::Answer || shapes.is_empty() {
         return form(vec![answer()], Map::new(), true);
     }

@@ -126,7 +126,7 @@ impl TextAgent {
                     FirstReply::Call if so_far.report.steps == 0 => Allowed::Call,
                     _ => Allowed::CallOrAnswer,
                 };
-                options.schema = Some(constrained::schema(belt, allowed, &self.limits));
+                options.schema = Some(constrained::schema(belt, &so_far.talk, allowed, &self.limits));
             }
             Protocol::Forced(_) => {}
         }

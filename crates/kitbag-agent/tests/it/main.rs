@@ -4,6 +4,9 @@
 mod blocking;
 mod calls;
 mod chat;
+mod constrained;
 mod failures;
 mod histories;
+mod options;
 mod scene;
+mod text;

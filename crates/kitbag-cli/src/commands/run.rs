@@ -3,7 +3,7 @@
 use std::io::Read as _;
 
 use kitbag::{Kitbag, OpenOptions};
-use kitbag_agent::{Agent, AgentEvent, Ended, Report};
+use kitbag_agent::{Agent, AgentEvent, AgentState, ConnectionState, Ended, Model, Report, Talk, TextAgent};
 use serde_json::{Value, json};
 
 use crate::agents::{self, AgentArgs, MODELS};
@@ -20,7 +20,8 @@ Examples:
   kitbag run --conversation new \"My name is Ada\"
   echo \"Summarise README.md\" | kitbag run -
 
-The agents chat (the default) and autonomous need no entry in kitbag.toml.";
+The agents chat (the default), autonomous, text (for models without tool calling) and constrained (for small models behind an API
+that can force a JSON Schema) need no entry in kitbag.toml.";
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{MODELS}"))]
@@ -48,6 +49,11 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     live::block_on(async {
         let (kit, faults) = Kitbag::open_with(setup, options).await?;
         let done = async {
+            let text = driver.text_agent(&kit).filter(|_| conversation.is_none());
+            if let Some(agent) = text {
+                live::tell(context, &live::beside(&*kit.own_view(), &faults));
+                return say_by_text(context, &agent, message).await;
+            }
             let mut agent = driver.agent(&kit, conversation)?;
             live::tell(context, &live::beside(&*agent.view()?, &faults));
             say(context, &mut agent, message).await
@@ -90,19 +96,39 @@ async fn say(context: &mut Context, agent: &mut Agent, message: String) -> Resul
     if agent.talk().is_kept() {
         context.remark(format!("conversation {}", agent.talk().id()));
     }
+    let json = as_json(agent, &report);
+    ended(context, agent.model(), &report, &json)
+}
+
+/// The same for an agent that calls tools by text.
+async fn say_by_text(context: &mut Context, agent: &TextAgent, message: String) -> Result<Exit, Failure> {
+    let mut said = String::new();
+    let talk = Talk::question(message);
+    let done = agent.run_with(&talk, |event| match event {
+        AgentEvent::Text(text) => said = text,
+        AgentEvent::Step { calls, .. } if 0 < calls => aside(context, &std::mem::take(&mut said)),
+        event => tell(context, &event),
+    });
+    let report = done.await?.report;
+    let states = (agent.state(), agent.connection());
+    ended(context, agent.model(), &report, &json_of(agent.model(), None, states, &report))
+}
+
+/// Prints what a run came to.
+fn ended(context: &mut Context, model: &dyn Model, report: &Report, json: &Value) -> Result<Exit, Failure> {
     if context.global.json {
-        context.print_json(&as_json(agent, &report));
+        context.print_json(json);
     } else if report.ended == Ended::Answered {
         context.print(readable(&report.text) + "\n");
     }
     match report.ended {
         Ended::Answered => Ok(Exit::Done),
         Ended::StepLimit => {
-            let message = format!("{} made {} replies and no answer", agent.model().at(), report.steps);
+            let message = format!("{} made {} replies and no answer", model.at(), report.steps);
             Err(Failure::new(Exit::Model, message).hint("--max-steps COUNT, or agent_steps in [limits]"))
         }
         _ => {
-            let message = format!("{} made the same call again and again", agent.model().at());
+            let message = format!("{} made the same call again and again", model.at());
             Err(Failure::new(Exit::Model, message).hint("say it in another way, or use another --model"))
         }
     }
@@ -142,6 +168,16 @@ fn cut(text: &str) -> String {
 
 /// What a run came to; `docs/json.md` describes it.
 pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
+    let conversation = agent.talk().is_kept().then(|| agent.talk().id().to_string());
+    json_of(agent.model(), conversation, (agent.state(), agent.connection()), report)
+}
+
+fn json_of(
+    model: &dyn Model,
+    conversation: Option<String>,
+    (state, connection): (AgentState, ConnectionState),
+    report: &Report,
+) -> Value {
     let millis = |time: std::time::Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
     let executions: Vec<Value> = report
         .executions
@@ -150,12 +186,11 @@ pub(crate) fn as_json(agent: &Agent, report: &Report) -> Value {
         .collect();
     json!({
         "ok": report.ended == Ended::Answered, "answer": report.text, "ended": report.ended.as_str(),
-        "model": agent.model().id().to_string(), "steps": report.steps, "tools": report.tools(),
+        "model": model.id().to_string(), "steps": report.steps, "tools": report.tools(),
         "executions": executions, "errors": report.errors().collect::<Vec<_>>(),
         "usage": {
             "input": report.usage.input, "cached": report.usage.cached, "output": report.usage.output,
         },
-        "conversation": agent.talk().is_kept().then(|| agent.talk().id().to_string()),
-        "agent_state": agent.state().as_str(), "connection": agent.connection().as_str(),
+        "conversation": conversation, "agent_state": state.as_str(), "connection": connection.as_str(),
     })
 }

@@ -179,6 +179,38 @@ pub struct AgentRun {
     pub instruction: Option<String>,
     /// Replies of the model in one run.
     pub max_steps: Option<usize>,
+    /// How its model is driven.
+    pub kind: Option<AgentKind>,
+}
+
+/// How the model of an agent is driven.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AgentKind {
+    /// It talks with a person.
+    #[default]
+    Chat,
+    /// It works on a task until it is done.
+    Autonomous,
+    /// It calls tools by lines of text.
+    Text,
+    /// Its replies are forced into calls of tools, or an answer.
+    Constrained,
+}
+
+impl AgentKind {
+    /// The words for them, in their order.
+    pub const WORDS: [&str; 4] = ["chat", "autonomous", "text", "constrained"];
+
+    /// By its word in `kitbag.toml`, which is also the name of an agent that needs no entry there.
+    pub fn parse(word: &str) -> Option<Self> {
+        match word {
+            "chat" => Some(Self::Chat),
+            "autonomous" => Some(Self::Autonomous),
+            "text" => Some(Self::Text),
+            "constrained" => Some(Self::Constrained),
+            _ => None,
+        }
+    }
 }
 
 /// The rules of one agent: which servers and tools it sees, and how they are shown.

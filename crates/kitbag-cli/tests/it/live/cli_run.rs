@@ -191,3 +191,55 @@ fn s4_18_a_process_that_is_killed_in_a_call_leaves_a_conversation_that_goes_on()
     assert_eq!(farm.events("x", "exec once").len(), 1, "no call is made twice");
     farm.is_empty();
 }
+
+#[test]
+fn an_agent_that_calls_tools_by_text_answers_on_stdout() {
+    let farm = Farm::of("x", &[]);
+    let call = "I will add.\nTOOL: add {\"a\": 2, \"b\": 40}\nSYSTEM:\n43";
+    let model = FakeModel::start(&json!({"turns": [says(call), says("It is 42.")]}));
+    let ran = with(&farm, &model, &["run", "--agent", "text", "What is 2 + 40?"]).run().exits(0);
+    assert_eq!(ran.out, "It is 42.\n");
+    assert!(ran.err.contains("I will add.") && ran.err.contains("calls add"), "{}", ran.err);
+    assert!(ran.err.contains("add done in") && !ran.err.contains("43"), "{}", ran.err);
+    let bodies = model.bodies();
+    assert!(bodies[0].get("tools").is_none() && bodies[1].to_string().contains("SYSTEM:\\n42"), "{bodies:?}");
+    let ran = with(&farm, &model, &["run", "--agent", "text", "Again", "--json"]).run().exits(0).json();
+    assert_eq!(
+        (&ran["ok"], &ran["answer"], &ran["agent_state"]),
+        (&json!(true), &json!("It is 42."), &json!("with_mcp"))
+    );
+    let model = FakeModel::start(&json!({"turns": [says(call)]}));
+    with(&farm, &model, &["run", "--agent", "text", "--max-steps", "2", "Go"])
+        .run()
+        .fails(11, "made 2 replies and no answer");
+    let kept = ["run", "--agent", "text", "--conversation", "new", "Go"];
+    with(&farm, &model, &kept).run().fails(2, "keeps no conversation");
+    farm.is_empty();
+}
+
+#[test]
+fn an_agent_of_kitbag_toml_says_how_its_model_is_driven() {
+    let farm = Farm::of("x", &[]);
+    farm.settings(
+        "[agents.worker]\nkind = 'constrained'\nallow = ['x/add']\ninstruction = 'Be terse.'\nmax_steps = 3\n\
+         [agents.writer]\nmode = 'text'\n",
+    );
+    let turns = json!([
+        says("{\"reply\": {\"tool\": \"mcp_x_add\", \"arguments\": {\"a\": 2, \"b\": 40}}}"),
+        says("{\"reply\": {\"answer\": \"It is 42.\"}}"),
+    ]);
+    let model = FakeModel::start(&json!({ "turns": turns }));
+    let ran = with(&farm, &model, &["run", "--agent", "worker", "What is 2 + 40?"]).run().exits(0);
+    assert_eq!(ran.out, "It is 42.\n");
+    let body = &model.bodies()[0];
+    let schema = body["response_format"]["json_schema"]["schema"].to_string();
+    assert!(schema.contains("mcp_x_add") && !schema.contains("mcp_x_echo"), "{schema}");
+    assert!(body["messages"][0]["content"].as_str().unwrap().starts_with("Be terse."), "{body}");
+    // Tools that are shown as text are called by text.
+    let model =
+        FakeModel::start(&json!({"turns": [says("TOOL: mcp_x_add {\"a\": 2, \"b\": 40}"), says("done")]}));
+    let ran = with(&farm, &model, &["run", "--agent", "writer", "Go"]).run().exits(0);
+    assert_eq!(ran.out, "done\n");
+    assert!(ran.err.contains("mcp_x_add done in"), "{}", ran.err);
+    farm.is_empty();
+}

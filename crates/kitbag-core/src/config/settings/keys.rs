@@ -2,7 +2,7 @@
 //! cannot be read.
 
 use super::super::dialect::ALL;
-use crate::model::{Limits, RiskWord, TrifectaPolicy};
+use crate::model::{AgentKind, Limits, RiskWord, TrifectaPolicy};
 use crate::text::nearest;
 
 /// What a value must be.
@@ -204,6 +204,7 @@ pub(super) const AGENT: &[Key] = &[
     key("model", Shape::Text, "the model that drives it"),
     key("instruction", Shape::Text, "its system prompt"),
     key("max_steps", Shape::Count, "model calls in one run"),
+    key("kind", Shape::OneOf(&AgentKind::WORDS), "how its model is driven; mode = \"text\" means text"),
 ];
 
 pub(super) const GROUP: &[Key] = &[

@@ -7,7 +7,9 @@ use super::check::{fits, is_count};
 use super::closed::{Closes, Restrictions, title};
 use super::keys::{AGENT, ARG, RISKS, SERVER, Shape, TOOL};
 use super::{Located, duration};
-use crate::model::{AgentRules, AgentRun, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules};
+use crate::model::{
+    AgentKind, AgentRules, AgentRun, ArgRules, Clash, EnvPass, Mode, Overrides, ServerRules, ToolRules,
+};
 use crate::names::NameForm;
 
 /// What is said about one server.
@@ -100,6 +102,7 @@ pub(super) fn agent_runs(root: &Node) -> Vec<(String, AgentRun)> {
     named(root, "agents", |_, node| AgentRun {
         model: text(node, "model"),
         instruction: text(node, "instruction"),
+        kind: text(node, "kind").and_then(|word| AgentKind::parse(&word)),
         max_steps: node
             .get("max_steps")
             .and_then(Node::number)

@@ -61,6 +61,7 @@ budget = 4000
 model = "…"
 instruction = "…"
 max_steps = 10
+kind = "text"
 
 [groups.dev]
 allow = ["fs/*", "github/get_*", "category:code"]
