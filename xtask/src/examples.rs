@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{Usage, needs, shell};
 
 /// Those that bring their servers along: a process of `fake-mcp`, or an rmcp server inside the program.
-const ALONE: [&str; 4] = ["agent_loop", "many_users", "local_tools", "unit_test"];
+const ALONE: [&str; 5] = ["agent_loop", "flow", "many_users", "local_tools", "unit_test"];
 /// The one that reads the configuration of whoever runs it.
 const CONFIGURED: &str = "ten_lines";
 /// How long one may take; the first one may have to build `fake-mcp`.

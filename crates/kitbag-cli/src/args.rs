@@ -6,9 +6,9 @@ use std::time::Duration;
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
-    approvals, audit, call, chat, completions, config, conformance, cost, doctor, errors, flow, logs, man, names,
-    pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio, tokens, tools, trust,
-    why,
+    approvals, audit, call, chat, completions, config, conformance, cost, doctor, errors, flow, logs, man,
+    names, pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio, tokens, tools,
+    trust, why,
 };
 use crate::exit;
 

@@ -163,10 +163,15 @@ impl<'a> Checker<'a> {
     fn foreign(&mut self, node: &Drawn) {
         let library = node.library();
         let what = format!("component {} of library {library} does not run natively", node.name);
-        let names = self.rules.palette.all().map(|component| component.face()).filter(|f| f.library() == library);
+        let names =
+            self.rules.palette.all().map(|component| component.face()).filter(|f| f.library() == library);
         let near = nearest(&node.name, names.map(|face| face.name));
         let near = near.map_or(String::new(), |near| format!(", use {near}"));
-        self.wrong(node, what, format!("remove it{near}, or run this drawing with Xircuits; `kitbag flow list`"));
+        self.wrong(
+            node,
+            what,
+            format!("remove it{near}, or run this drawing with Xircuits; `kitbag flow list`"),
+        );
     }
 
     fn arguments(&mut self, runs: &[&Drawn]) {
@@ -273,9 +278,8 @@ fn outputs(component: &dyn Component) -> String {
 
 /// The nodes that anything that starts is linked with, in whatever direction.
 fn reached(drawing: &Drawing) -> HashSet<&str> {
-    let starts = |node: &&Drawn| {
-        matches!(node.kind, NodeKind::Start | NodeKind::Component { starts: true, .. })
-    };
+    let starts =
+        |node: &&Drawn| matches!(node.kind, NodeKind::Start | NodeKind::Component { starts: true, .. });
     let mut waiting: Vec<&Drawn> = drawing.nodes.iter().filter(starts).collect();
     let mut reached = HashSet::new();
     while let Some(node) = waiting.pop() {

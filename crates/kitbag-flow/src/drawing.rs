@@ -14,9 +14,9 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use read::argument;
 pub use build::{DrawingBuilder, NodeId};
 use place::Step;
+pub(crate) use read::argument;
 
 /// A drawing as its file has it.
 #[derive(Clone, Debug)]
@@ -65,9 +65,14 @@ pub(crate) enum NodeKind {
     /// A value given when the drawing is run; by its kind.
     Argument(String),
     /// Code of a library.
-    Component { path: String, starts: bool },
+    Component {
+        path: String,
+        starts: bool,
+    },
     /// Another drawing.
-    Workflow { path: String },
+    Workflow {
+        path: String,
+    },
     /// None of these.
     Unknown(String),
 }
@@ -121,7 +126,8 @@ impl Drawing {
 
     /// Writes another value into a literal. Nothing else of the file changes.
     pub fn set_literal(&self, node: &str, value: &str) -> Result<Self, Problem> {
-        let refuse = |what: &str| Problem::error(&self.file, what.to_owned(), "`kitbag flow show` lists the nodes");
+        let refuse =
+            |what: &str| Problem::error(&self.file, what.to_owned(), "`kitbag flow show` lists the nodes");
         let found = self.node(node).ok_or_else(|| refuse(&format!("there is no node {node:?}")))?;
         if !matches!(found.kind, NodeKind::Literal(_)) {
             return Err(refuse(&format!("node {node:?} is not a literal")));

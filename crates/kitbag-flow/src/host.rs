@@ -110,7 +110,9 @@ impl Host {
 }
 
 impl LazyKit {
-    fn new(open: impl Fn() -> BoxFuture<'static, Result<Kitbag, String>> + Send + Sync + 'static) -> Arc<Self> {
+    fn new(
+        open: impl Fn() -> BoxFuture<'static, Result<Kitbag, String>> + Send + Sync + 'static,
+    ) -> Arc<Self> {
         Arc::new(Self { opened: OnceCell::new(), open: Box::new(open) })
     }
 }

@@ -47,17 +47,29 @@ impl Drawing {
             };
         }
         let mut links: Vec<_> = self.links.values().collect();
-        links.sort_by_key(|link| (names.get(link.source.0.as_str()), &link.source.1, names.get(link.target.0.as_str()), &link.target.1));
+        links.sort_by_key(|link| {
+            (
+                names.get(link.source.0.as_str()),
+                &link.source.1,
+                names.get(link.target.0.as_str()),
+                &link.target.1,
+            )
+        });
         for link in links {
             let ends = names.get(link.source.0.as_str()).zip(names.get(link.target.0.as_str()));
             let Some((from, to)) = ends else { continue };
             let label = |(node, port): &(String, String)| {
-                self.node(node).and_then(|node| node.port(port)).map(|port| port.label.replace(" ▶", "")).unwrap_or_default()
+                self.node(node)
+                    .and_then(|node| node.port(port))
+                    .map(|port| port.label.replace(" ▶", ""))
+                    .unwrap_or_default()
             };
             let (source, target) = (label(&link.source), label(&link.target));
             let _ = match (link.is_flow, source.as_str(), target.as_str()) {
                 (true, "▶", "▶") => writeln!(out, "  n{from} ==> n{to}"),
-                (true, "▶", port) | (false, _, port) => writeln!(out, "  n{from} -. {} .-> n{to}", quoted(port)),
+                (true, "▶", port) | (false, _, port) => {
+                    writeln!(out, "  n{from} -. {} .-> n{to}", quoted(port))
+                }
                 (true, branch, _) => writeln!(out, "  n{from} == {} ==> n{to}", quoted(branch)),
             };
         }
@@ -66,9 +78,13 @@ impl Drawing {
     }
 
     fn tools(&self, tools: &[(String, Vec<String>)], out: &mut String) {
-        for (place, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.name == "AgentUseMCPTools") {
+        for (place, node) in self.nodes.iter().enumerate().filter(|(_, node)| node.name == "AgentUseMCPTools")
+        {
             for server in self.given(node, "server_name") {
-                let Some((at, (_, names))) = tools.iter().enumerate().find(|(_, (name, _))| *name == server) else { continue };
+                let Some((at, (_, names))) = tools.iter().enumerate().find(|(_, (name, _))| *name == server)
+                else {
+                    continue;
+                };
                 let _ = writeln!(out, "  s{at}[({})]", quoted(&format!("{server}: {}", names.join(", "))));
                 let _ = writeln!(out, "  s{at} -.- n{place}");
             }

@@ -91,8 +91,11 @@ impl Running {
     /// Runs it to its end.
     pub(crate) async fn execute(self: &Arc<Self>, depth: usize) -> Result<(), Raised> {
         for place in &self.graph.starts {
-            if let Some((node, What::Component(component))) = self.node(*place).map(|node| (node, &node.what)) {
-                component.init(&self.call(*place, depth)).map_err(|raised| raised.at(&node.name, &node.id))?;
+            if let Some((node, What::Component(component))) = self.node(*place).map(|node| (node, &node.what))
+            {
+                component
+                    .init(&self.call(*place, depth))
+                    .map_err(|raised| raised.at(&node.name, &node.id))?;
             }
         }
         match self.graph.entry {
@@ -118,9 +121,9 @@ impl Running {
         match self.inputs.get(node).and_then(|inputs| inputs.get(port)) {
             None => Ok(self.empty(node, port)),
             Some(Wired::One(source)) => self.read(source),
-            Some(Wired::List(sources)) => {
-                Ok(Value::list(sources.iter().map(|source| self.read(source)).collect::<Result<Vec<_>, _>>()?))
-            }
+            Some(Wired::List(sources)) => Ok(Value::list(
+                sources.iter().map(|source| self.read(source)).collect::<Result<Vec<_>, _>>()?,
+            )),
             Some(Wired::Tuple(sources)) => {
                 Ok(Value::Tuple(sources.iter().map(|source| self.read(source)).collect::<Result<_, _>>()?))
             }
@@ -130,7 +133,9 @@ impl Running {
     /// What an input without a link holds.
     fn empty(&self, node: usize, port: &str) -> Value {
         use crate::component::Shape;
-        let Some(What::Component(component)) = self.node(node).map(|node| &node.what) else { return Value::None };
+        let Some(What::Component(component)) = self.node(node).map(|node| &node.what) else {
+            return Value::None;
+        };
         match component.face().inputs.iter().find(|input| input.name == port).map(|input| input.shape) {
             Some(Shape::List) => Value::list([]),
             Some(Shape::Tuple) => Value::Tuple([].into()),
@@ -208,7 +213,11 @@ impl Running {
         })
     }
 
-    pub(crate) fn follow(self: Arc<Self>, node: usize, depth: usize) -> BoxFuture<'static, Result<bool, Raised>> {
+    pub(crate) fn follow(
+        self: Arc<Self>,
+        node: usize,
+        depth: usize,
+    ) -> BoxFuture<'static, Result<bool, Raised>> {
         let to = self.node(node).and_then(|node| node.next);
         Box::pin(async move {
             match to {
@@ -234,7 +243,8 @@ impl Running {
                 let Some(node) = self.node(place) else { break };
                 self.count(depth)?;
                 let began = Instant::now();
-                let ended = self.step(place, node, depth).await.map_err(|raised| raised.at(&node.name, &node.id));
+                let ended =
+                    self.step(place, node, depth).await.map_err(|raised| raised.at(&node.name, &node.id));
                 let (took, failed) = (began.elapsed(), ended.is_err());
                 self.host().output().done(&NodeDone { name: &node.name, id: &node.id, depth, took, failed });
                 at = match ended? {
@@ -264,7 +274,9 @@ impl Running {
         let limits = self.host().bounds();
         if limits.flow_steps <= self.shared.steps.fetch_add(1, Ordering::Relaxed) {
             let most = limits.flow_steps;
-            return Err(Raised::limit(format!("the flow ran {most} nodes and has no end (limit flow_steps)")));
+            return Err(Raised::limit(format!(
+                "the flow ran {most} nodes and has no end (limit flow_steps)"
+            )));
         }
         if limits.flow_depth < depth {
             let most = limits.flow_depth;

@@ -5,6 +5,7 @@ mod cli_call;
 mod cli_completions;
 mod cli_doctor;
 mod cli_elicit;
+mod cli_flow;
 mod cli_given;
 mod cli_limits;
 mod cli_names;

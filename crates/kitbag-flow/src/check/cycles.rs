@@ -66,6 +66,7 @@ fn sources(node: &Node) -> Vec<(usize, &str)> {
 fn problem(drawing: &Drawing, nodes: &[Node], place: usize, port: &str, source: usize) -> Option<Problem> {
     let (node, source) = (nodes.get(place)?, nodes.get(source)?);
     let what = format!("its value comes from {:?}, which itself reads what comes of it", source.name);
-    let fix = "keep the value in a variable: DefineVariableComponent before, SetVariableComponent in the loop";
+    let fix =
+        "keep the value in a variable: DefineVariableComponent before, SetVariableComponent in the loop";
     Some(Problem::error(drawing.file(), what, fix).at(drawing.node(&node.id)?).port(port))
 }

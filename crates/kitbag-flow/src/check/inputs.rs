@@ -47,7 +47,9 @@ impl<'a> Checker<'a> {
         }
         let Some(source) = self.source(node, port, link) else { return };
         match (shape, wired.get_mut(name.as_str())) {
-            (Shape::List, Some(Wired::List(all))) | (Shape::Tuple, Some(Wired::Tuple(all))) => all.push(source),
+            (Shape::List, Some(Wired::List(all))) | (Shape::Tuple, Some(Wired::Tuple(all))) => {
+                all.push(source)
+            }
             (Shape::List, _) => {
                 wired.insert(name.as_str().into(), Wired::List(vec![source]));
             }
@@ -62,7 +64,9 @@ impl<'a> Checker<'a> {
 
     fn is_known(&self, node: &Drawn, name: &str) -> bool {
         match self.what(node) {
-            Some(What::Component(component)) => component.face().inputs.iter().any(|input| input.name == name),
+            Some(What::Component(component)) => {
+                component.face().inputs.iter().any(|input| input.name == name)
+            }
             Some(What::Workflow(graph)) => graph.arguments.iter().any(|argument| argument.name == name),
             None => false,
         }
@@ -113,13 +117,18 @@ impl<'a> Checker<'a> {
 
     fn required(&mut self, node: &Drawn, wired: &HashMap<Box<str>, Wired>) {
         let Some(What::Component(component)) = self.what(node) else { return };
-        let missing: Vec<Input> = component.face().inputs.iter().copied().filter(|input| input.is_required).collect();
+        let missing: Vec<Input> =
+            component.face().inputs.iter().copied().filter(|input| input.is_required).collect();
         for input in missing {
-            let linked = node.ports.iter().any(|port| port.is_in && port.label == input.name && !port.links.is_empty());
+            let linked = node
+                .ports
+                .iter()
+                .any(|port| port.is_in && port.label == input.name && !port.links.is_empty());
             if wired.contains_key(input.name) || linked {
                 continue;
             }
-            let unknown: Vec<&str> = node.ports.iter().filter(|port| port.is_in).map(|port| port.label.as_str()).collect();
+            let unknown: Vec<&str> =
+                node.ports.iter().filter(|port| port.is_in).map(|port| port.label.as_str()).collect();
             let near = nearest(input.name, unknown.iter().copied()).filter(|near| *near != input.name);
             let near = near.map_or(String::new(), |near| format!(" (is {near:?} meant?)"));
             let what = format!("its compulsory input {:?} is linked to nothing", input.name);

@@ -9,7 +9,12 @@ use crate::graph::Graph;
 
 impl Checker<'_> {
     /// The drawing that a node stands for.
-    pub(super) fn workflow(&mut self, node: &Drawn, path: &str, open: &mut Vec<PathBuf>) -> Option<Arc<Graph>> {
+    pub(super) fn workflow(
+        &mut self,
+        node: &Drawn,
+        path: &str,
+        open: &mut Vec<PathBuf>,
+    ) -> Option<Arc<Graph>> {
         let places = places(self.drawing.file(), open.first().map_or(Path::new(""), PathBuf::as_path), path);
         let found = places.iter().find_map(|place| Some((place, (self.rules.files)(place).ok()?)));
         let Some((place, text)) = found else {

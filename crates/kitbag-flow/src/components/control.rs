@@ -87,7 +87,11 @@ const REVERSE: Face = Face {
     inputs: &[Input::required("items")],
     outputs: &["current_item", "current_index"],
     branches: &["body"],
-    ..Face::new("ReverseForEach", CONTROL, "Runs its body for each part of the last item, as its library does")
+    ..Face::new(
+        "ReverseForEach",
+        CONTROL,
+        "Runs its body for each part of the last item, as its library does",
+    )
 };
 
 impl Component for Each {

@@ -73,8 +73,8 @@ pub(super) const ROWS: &[Row] = &[
             ..Face::new("StringStartsWith", UTILS, "Whether a string begins with another one")
         },
         work: |call| {
-            let prefix = affix(call, "prefix", "startswith")?;
-            call.set("starts_with", string(call, "string", "startswith")?.starts_with(&prefix))
+            let text = string(call, "string", "startswith")?;
+            call.set("starts_with", affixed(call, "prefix", "startswith", |affix| text.starts_with(affix))?)
         },
     },
     Row {
@@ -84,8 +84,8 @@ pub(super) const ROWS: &[Row] = &[
             ..Face::new("StringEndsWith", UTILS, "Whether a string ends with another one")
         },
         work: |call| {
-            let postfix = affix(call, "postfix", "endswith")?;
-            call.set("ends_with", string(call, "string", "endswith")?.ends_with(&postfix))
+            let text = string(call, "string", "endswith")?;
+            call.set("ends_with", affixed(call, "postfix", "endswith", |affix| text.ends_with(affix))?)
         },
     },
     Row {
@@ -112,11 +112,30 @@ fn string(call: &Call, port: &str, method: &str) -> Result<String, Raised> {
     value.as_str().map(str::to_owned).ok_or_else(|| Raised::no_attribute(value.type_name(), method))
 }
 
-fn affix(call: &Call, port: &str, method: &str) -> Result<String, Raised> {
+/// Whether one of the strings at an input fits: it may be one, or a tuple of several.
+fn affixed(call: &Call, port: &str, method: &str, fits: impl Fn(&str) -> bool) -> Result<bool, Raised> {
     let value = call.get(port)?;
-    let kind = value.type_name();
-    let text = value.as_str().map(str::to_owned);
-    text.ok_or_else(|| Raised::type_error(format!("{method} first arg must be str or a tuple of str, not {kind}")))
+    match &value {
+        Value::Str(text) => Ok(fits(text)),
+        Value::Tuple(parts) => {
+            for part in parts.iter() {
+                let kind = part.type_name();
+                let Some(text) = part.as_str() else {
+                    return Err(Raised::type_error(format!(
+                        "tuple for {method} must only contain str, not {kind}"
+                    )));
+                };
+                if fits(text) {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
+        }
+        other => {
+            let kind = other.type_name();
+            Err(Raised::type_error(format!("{method} first arg must be str or a tuple of str, not {kind}")))
+        }
+    }
 }
 
 fn length(value: &Value) -> Result<usize, Raised> {
@@ -178,17 +197,31 @@ fn join_array(call: &Call) -> Result<(), Raised> {
 fn limit_to_length(call: &Call) -> Result<(), Raised> {
     let value = call.get("string")?;
     let count = length(&value)?;
-    let most = call.get("max_length")?;
-    let Value::Int(most) = most else {
-        let kind = most.type_name();
-        return Err(Raised::type_error(format!("'<' not supported between instances of '{kind}' and 'int'")));
+    let kept = kept(&call.get("max_length")?, count)?;
+    let cut = match &value {
+        Value::Str(text) => Value::from(text.chars().take(kept).collect::<String>()),
+        Value::List(_) => Value::list(items(&value)?.into_iter().take(kept)),
+        Value::Tuple(parts) => Value::Tuple(parts.iter().take(kept).cloned().collect()),
+        _ => return Err(Raised::type_error("unhashable type: 'slice'")),
     };
-    let Some(text) = value.as_str() else {
-        return Err(Raised::type_error(format!("max_length cuts strings, not {}", value.type_name())));
-    };
-    // A negative length counts from the end, as a slice does.
-    let kept = if most < 0 { count.saturating_sub(usize::try_from(-most).unwrap_or(usize::MAX)) } else {
-        usize::try_from(most).unwrap_or(usize::MAX)
-    };
-    call.set("out_string", text.chars().take(kept).collect::<String>())
+    call.set("out_string", cut)
+}
+
+/// How much of so many is kept; a negative length counts from the end, as a slice does.
+fn kept(most: &Value, count: usize) -> Result<usize, Raised> {
+    match most {
+        Value::Int(most) if *most < 0 => {
+            Ok(count.saturating_sub(usize::try_from(-most).unwrap_or(usize::MAX)))
+        }
+        Value::Int(most) => Ok(usize::try_from(*most).unwrap_or(usize::MAX)),
+        Value::Bool(most) => Ok((*most).into()),
+        Value::Float(most) if count as f64 <= *most || most.is_nan() => Ok(count),
+        Value::Float(_) => {
+            Err(Raised::type_error("slice indices must be integers or None or have an __index__ method"))
+        }
+        other => {
+            let kind = other.type_name();
+            Err(Raised::type_error(format!("'<' not supported between instances of '{kind}' and 'int'")))
+        }
+    }
 }

@@ -13,10 +13,7 @@ use crate::value::{Value, pretty};
 
 pub(super) const ROWS: &[Row] = &[
     Row {
-        face: Face {
-            inputs: &[Input::optional("msg")],
-            ..Face::new("Print", UTILS, "Prints a value")
-        },
+        face: Face { inputs: &[Input::optional("msg")], ..Face::new("Print", UTILS, "Prints a value") },
         work: |call| {
             call.print(&call.get("msg")?.text());
             Ok(())

@@ -69,8 +69,13 @@ fn store(call: &Call) -> Result<String, Raised> {
 
 /// `+=`, whose message differs from that of `+`.
 fn plus(a: &Value, b: &Value) -> Result<Value, Raised> {
+    if let Value::List(list) = a {
+        // A list grows in place, by whatever can be gone through.
+        crate::value::items(b)?.into_iter().for_each(|value| list.push(value));
+        return Ok(a.clone());
+    }
     add(a, b).map_err(|raised| match a {
-        Value::Str(_) | Value::List(_) | Value::Tuple(_) => raised,
+        Value::Str(_) | Value::Tuple(_) => raised,
         _ => Raised::new(raised.kind(), raised.to_string().replace("for +:", "for +=:")),
     })
 }

@@ -145,9 +145,7 @@ impl DrawingBuilder {
             json.insert("ports".to_owned(), built.ports.clone().into());
             Json::Object(json)
         };
-        let layer = |id: &str, kind: &str, all: Vec<Json>| {
-            json!({"id": id, "type": kind, "isSvg": kind == super::read::LINKS, "transformed": true, "models": models(all)})
-        };
+        let layer = |id: &str, kind: &str, all: Vec<Json>| json!({"id": id, "type": kind, "isSvg": kind == super::read::LINKS, "transformed": true, "models": models(all)});
         let drawing = json!({
             "id": "drawing", "offsetX": 0, "offsetY": 0, "zoom": 100, "gridSize": 0,
             "layers": [
@@ -166,7 +164,11 @@ impl DrawingBuilder {
         let palette = Palette::native();
         let Some(component) = palette.by_name(name) else {
             let fix = "`kitbag flow list` shows the components";
-            self.wrong.get_or_insert(Problem::error(&self.file, format!("no component is called {name:?}"), fix));
+            self.wrong.get_or_insert(Problem::error(
+                &self.file,
+                format!("no component is called {name:?}"),
+                fix,
+            ));
             return START;
         };
         let face = component.face();
@@ -228,7 +230,8 @@ impl DrawingBuilder {
 
     /// A port of a list takes one more each time.
     fn data_in(&mut self, node: NodeId, label: &str) -> String {
-        let name = self.nodes.get(node.0).and_then(|built| built.json.get("name")?.as_str()).unwrap_or_default();
+        let name =
+            self.nodes.get(node.0).and_then(|built| built.json.get("name")?.as_str()).unwrap_or_default();
         let many = if name == "Finish" { Some("dynalist") } else { Palette::native().many(name, label) };
         let Some(kind) = many else {
             return self.port(node, true, &format!("parameter-any-{label}"), label, "any");
@@ -257,7 +260,8 @@ impl DrawingBuilder {
         }));
         for (node, port) in [from, to] {
             let ports = self.nodes.get_mut(node.0).map(|built| built.ports.iter_mut());
-            let mut is_it = ports.into_iter().flatten().filter(|own| own.get("id").and_then(Json::as_str) == Some(&port));
+            let mut is_it =
+                ports.into_iter().flatten().filter(|own| own.get("id").and_then(Json::as_str) == Some(&port));
             if let Some(Json::Array(links)) = is_it.next().and_then(|own| own.get_mut("links")) {
                 links.push(Json::from(id.as_str()));
             }

@@ -18,9 +18,7 @@ pub(crate) fn format(text: &str, names: &Dict) -> Result<String, Raised> {
             out.push('}');
             rest = behind;
         } else if let Some(behind) = from.strip_prefix('{') {
-            let (field, behind) = behind
-                .split_once('}')
-                .ok_or_else(|| unfinished(behind))?;
+            let (field, behind) = behind.split_once('}').ok_or_else(|| unfinished(behind))?;
             out.push_str(&filled(field, names)?);
             rest = behind;
         } else {

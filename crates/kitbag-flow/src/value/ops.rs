@@ -161,9 +161,7 @@ pub(crate) fn item(of: &Value, at: &Value) -> Result<Value, Raised> {
             let c = text.chars().nth(place).unwrap_or_default();
             Ok(Value::from(c.to_string()))
         }
-        other => {
-            Err(Raised::type_error(format!("'{}' object is not subscriptable", other.type_name())))
-        }
+        other => Err(Raised::type_error(format!("'{}' object is not subscriptable", other.type_name()))),
     }
 }
 

@@ -96,7 +96,9 @@ impl Pattern {
         while let Some(found) = self.0.captures_at(text, from) {
             let Some(whole) = found.get(0) else { break };
             if whole.is_empty() && empty_at == Some(whole.start()) {
-                let Some(next) = text.get(whole.start()..).and_then(|rest| rest.chars().next()) else { break };
+                let Some(next) = text.get(whole.start()..).and_then(|rest| rest.chars().next()) else {
+                    break;
+                };
                 from = whole.start() + next.len_utf8();
                 empty_at = None;
                 continue;
@@ -148,15 +150,17 @@ fn template(by: &str, pattern: &Regex) -> Result<Vec<Part>, Raised> {
     let group = |name: &str| {
         let place = name.parse().ok().filter(|place| *place < pattern.captures_len());
         let named = || pattern.capture_names().position(|known| known == Some(name));
-        place.or_else(named).map(Part::Group).ok_or_else(|| {
-            Raised::new("error", format!("invalid group reference {name}"))
-        })
+        place
+            .or_else(named)
+            .map(Part::Group)
+            .ok_or_else(|| Raised::new("error", format!("invalid group reference {name}")))
     };
     let mut parts = Vec::new();
     let mut rest = by;
     while let Some((text, behind)) = rest.split_once('\\') {
         parts.push(Part::Text(text.to_owned()));
-        let next = behind.chars().next().ok_or_else(|| Raised::new("error", "bad escape (end of pattern)"))?;
+        let next =
+            behind.chars().next().ok_or_else(|| Raised::new("error", "bad escape (end of pattern)"))?;
         let mut used = next.len_utf8();
         parts.push(match next {
             'n' => Part::Text("\n".to_owned()),

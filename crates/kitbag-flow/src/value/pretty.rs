@@ -175,7 +175,10 @@ fn parts(line: &str) -> Vec<&str> {
 /// Lines with their ends, at everything Python takes for one.
 fn lines(text: &str) -> Vec<&str> {
     let ends = |c: char| {
-        matches!(c, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}')
+        matches!(
+            c,
+            '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{1c}'..='\u{1e}' | '\u{85}' | '\u{2028}' | '\u{2029}'
+        )
     };
     let mut lines = Vec::new();
     let mut rest = text;

@@ -9,9 +9,8 @@ use super::Value;
 
 /// What Python escapes although it is no control character.
 #[expect(clippy::unwrap_used, reason = "a constant pattern")]
-static UNPRINTABLE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]").unwrap()
-});
+static UNPRINTABLE: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]").unwrap());
 
 impl Value {
     /// What `str()` gives.

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use kitbag_flow::{
-    BoxFuture, Call, CheckOptions, Component, Drawing, DrawingBuilder, Face, Flow, Input, Next, NodeId, Palette,
-    Raised, Value,
+    BoxFuture, Call, CheckOptions, Component, Drawing, DrawingBuilder, Face, Flow, Input, Next, NodeId,
+    Palette, Raised, Value,
 };
 use serde_json::json;
 use testkit::{Http, in_time};
@@ -54,9 +54,13 @@ fn peek(drawing: &mut DrawingBuilder, key: &str) {
 #[tokio::test]
 async fn s0_1_s0_2_s0_3_declaring_a_server_is_a_name_in_a_list_and_opens_nothing() {
     let mut drawing = Drawing::build("x");
-    for (server, toolbelt) in
-        [("weather", None), ("not configured", None), ("weather", None), ("other", Some("b")), ("weather", Some("b"))]
-    {
+    for (server, toolbelt) in [
+        ("weather", None),
+        ("not configured", None),
+        ("weather", None),
+        ("other", Some("b")),
+        ("weather", Some("b")),
+    ] {
         declare(&mut drawing, server, toolbelt);
     }
     peek(&mut drawing, "mcp_servers_default");
@@ -105,7 +109,10 @@ fn init(drawing: &mut DrawingBuilder, spec: Option<NodeId>) -> NodeId {
 #[tokio::test]
 async fn s0_6_s0_7_s0_8_an_agent_is_a_record_that_later_declarations_do_not_reach() {
     let mut drawing = Drawing::build("x");
-    drawing.then("SetVariableComponent", [("name", "agent_bot".into()), ("value", Value::dict([("mine", 1_i64.into())]))]);
+    drawing.then(
+        "SetVariableComponent",
+        [("name", "agent_bot".into()), ("value", Value::dict([("mine", 1_i64.into())]))],
+    );
     declare(&mut drawing, "weather", None);
     let belt = drawing.then("AgentMakeToolbelt", []);
     init(&mut drawing, Some(belt));
@@ -170,7 +177,9 @@ async fn s0_9_s0_10_s0_11_s0_17_s0_20_an_agent_uses_declared_servers_and_tells_w
     );
     let system = stage.system();
     assert!(system.starts_with("Be {brief}. "), "S0.19: {system}");
-    for word in ["\nadd", "(server gone is not available: ", "(no server is configured under the name nobody)"] {
+    for word in
+        ["\nadd", "(server gone is not available: ", "(no server is configured under the name nobody)"]
+    {
         assert!(system.contains(word), "no {word:?} in {system}");
     }
     kit.close().await;
@@ -179,7 +188,11 @@ async fn s0_9_s0_10_s0_11_s0_17_s0_20_an_agent_uses_declared_servers_and_tells_w
 #[tokio::test]
 async fn s0_12_s0_13_s0_14_only_declared_servers_are_called_and_clashes_have_an_order() {
     let (first, second) = (Http::start(&["--era", "both"]), Http::start(&["--era", "both"]));
-    let stage = Stage::says(&["TOOL: mcp_other_add {\"a\": 1, \"b\": 2}", "TOOL: echo {\"message\": \"hi\"}", "Done."]);
+    let stage = Stage::says(&[
+        "TOOL: mcp_other_add {\"a\": 1, \"b\": 2}",
+        "TOOL: echo {\"message\": \"hi\"}",
+        "Done.",
+    ]);
     let kit = stage.kit(&[("first", first.url()), ("second", second.url()), ("other", first.url())]).await;
     let mut drawing = Drawing::build("x");
     asking(&mut drawing, &["second", "first"]);
@@ -194,7 +207,8 @@ async fn s0_12_s0_13_s0_14_only_declared_servers_are_called_and_clashes_have_an_
 
 /// A tool of nodes that says what it was given, and when.
 fn defined(drawing: &mut DrawingBuilder, outputs: &[&'static str]) {
-    let tool = drawing.start("AgentDefineTool", [("tool_name", "back".into()), ("description", "Says it back".into())]);
+    let tool = drawing
+        .start("AgentDefineTool", [("tool_name", "back".into()), ("description", "Says it back".into())]);
     let print = drawing.then("Print", []);
     drawing.connect((tool, "tool_args"), (print, "msg"));
     let output = drawing.then("AgentToolOutput", []);
@@ -208,13 +222,17 @@ fn defined(drawing: &mut DrawingBuilder, outputs: &[&'static str]) {
 async fn s0_25_a_tool_made_of_nodes_gets_the_text_and_gives_one_value_or_a_list() {
     for (outputs, expected) in [
         (&["tool_input"][..], ["SYSTEM:\nplain text", "SYSTEM:\n{\"city\":\"Oslo\"}", "SYSTEM:\n"]),
-        (&["tool_input", "tool_args"], [
-            "SYSTEM:\n['plain text', None]",
-            "SYSTEM:\n['{\"city\":\"Oslo\"}', {'city': 'Oslo'}]",
-            "SYSTEM:\n['', None]",
-        ]),
+        (
+            &["tool_input", "tool_args"],
+            [
+                "SYSTEM:\n['plain text', None]",
+                "SYSTEM:\n['{\"city\":\"Oslo\"}', {'city': 'Oslo'}]",
+                "SYSTEM:\n['', None]",
+            ],
+        ),
     ] {
-        let stage = Stage::says(&["TOOL: back plain text", "TOOL: back {\"city\": \"Oslo\"}", "TOOL: back", "Done."]);
+        let stage =
+            Stage::says(&["TOOL: back plain text", "TOOL: back {\"city\": \"Oslo\"}", "TOOL: back", "Done."]);
         let kit = stage.kit(&[]).await;
         let mut drawing = Drawing::build("x");
         defined(&mut drawing, outputs);
@@ -269,7 +287,13 @@ async fn s0_21_on_thought_runs_once_for_each_call_and_sees_its_result() {
 
 #[tokio::test]
 async fn s0_18_the_last_thought_calls_nothing() {
-    let stage = Stage::says(&["TOOL: back 1", "TOOL: back 2", "TOOL: back 3", "TOOL: back 4", "I think.\nTOOL: back 5"]);
+    let stage = Stage::says(&[
+        "TOOL: back 1",
+        "TOOL: back 2",
+        "TOOL: back 3",
+        "TOOL: back 4",
+        "I think.\nTOOL: back 5",
+    ]);
     let kit = stage.kit(&[]).await;
     let mut drawing = Drawing::build("x");
     defined(&mut drawing, &["tool_input"]);
@@ -289,7 +313,10 @@ async fn s0_22_s0_23_a_model_that_fails_is_an_error_that_a_drawing_can_catch() {
     let mut drawing = Drawing::build("x");
     asking(&mut drawing, &[]);
     let error = stage.run(&drawing.finish().unwrap(), &kit).await.unwrap_err().to_string();
-    assert!(error.contains("node \"AgentRun\"") && error.contains("400") && error.contains("AgentError"), "{error}");
+    assert!(
+        error.contains("node \"AgentRun\"") && error.contains("400") && error.contains("AgentError"),
+        "{error}"
+    );
     let sent = &stage.model.bodies()[0];
     assert_eq!(sent["temperature"], 0.5, "{sent}");
     kit.close().await;
@@ -329,7 +356,8 @@ async fn s0_24_one_tool_is_called_without_a_model_by_text_or_json() {
 #[tokio::test]
 async fn s0_26_the_example_of_the_seed_runs_with_a_model_and_a_server_that_was_added_to_it() {
     let server = Http::start(&["--era", "both"]);
-    let stage = Stage::says(&["TOOL: get_current_time", "TOOL: add {\"a\": 2, \"b\": 40}", "It is late, and 42."]);
+    let stage =
+        Stage::says(&["TOOL: get_current_time", "TOOL: add {\"a\": 2, \"b\": 40}", "It is late, and 42."]);
     let kit = stage.kit(&[("calc", server.url())]).await;
     let text = example("agent_example").text().to_owned();
     let drawing = with_server(&text, "calc");
@@ -342,7 +370,11 @@ async fn s0_26_the_example_of_the_seed_runs_with_a_model_and_a_server_that_was_a
     assert!(time.starts_with("SYSTEM:\n20") && time.contains('T'), "{time}");
     assert_eq!(second.last().unwrap().1, "SYSTEM:\n42");
     let system = stage.system();
-    assert!(system.contains("get_current_time: Returns the current time in ISO format.") && system.contains("\nadd"), "{system}");
+    assert!(
+        system.contains("get_current_time: Returns the current time in ISO format.")
+            && system.contains("\nadd"),
+        "{system}"
+    );
     kit.close().await;
 }
 
@@ -352,21 +384,23 @@ fn with_server(text: &str, server: &str) -> Drawing {
     let layers = json["layers"].as_array_mut().unwrap();
     let nodes = layers[1]["models"].as_object_mut().unwrap();
     let start = nodes.values().find(|node| node["name"] == "Start").unwrap().clone();
-    let (start, out) = (start["id"].as_str().unwrap().to_owned(), start["ports"][0]["id"].as_str().unwrap().to_owned());
+    let (start, out) =
+        (start["id"].as_str().unwrap().to_owned(), start["ports"][0]["id"].as_str().unwrap().to_owned());
     let link_id = nodes[&start]["ports"][0]["links"][0].as_str().unwrap().to_owned();
-    let port = |id: &str, name: &str, label: &str, is_in: bool, link: &str| {
-        json!({"id": id, "name": name, "label": label, "varName": label, "in": is_in, "dataType": "", "links": [link]})
-    };
+    let port = |id: &str, name: &str, label: &str, is_in: bool, link: &str| json!({"id": id, "name": name, "label": label, "varName": label, "in": is_in, "dataType": "", "links": [link]});
     nodes.insert("use".into(), json!({
         "id": "use", "name": "AgentUseMCPTools", "x": 0, "y": 0,
         "extras": {"type": "library_component", "path": "xai_components/xai_agent/agent_components.py"},
         "ports": [port("use-in", "in-0", "▶", true, "l1"), port("use-server", "parameter-string-server_name", "★server_name", true, "l2"),
                   port("use-out", "out-0", "▶", false, &link_id)],
     }));
-    nodes.insert("lit".into(), json!({
-        "id": "lit", "name": "Literal String", "x": 0, "y": 0, "extras": {"type": "string"},
-        "ports": [port("lit-out", "out-0", server, false, "l2")],
-    }));
+    nodes.insert(
+        "lit".into(),
+        json!({
+            "id": "lit", "name": "Literal String", "x": 0, "y": 0, "extras": {"type": "string"},
+            "ports": [port("lit-out", "out-0", server, false, "l2")],
+        }),
+    );
     nodes[&start]["ports"][0]["links"] = json!(["l1"]);
     let links = layers[0]["models"].as_object_mut().unwrap();
     links[&link_id]["source"] = json!("use");
@@ -378,18 +412,28 @@ fn with_server(text: &str, server: &str) -> Drawing {
 
 #[tokio::test]
 async fn s0_28_a_router_takes_the_route_its_model_names_and_nothing_else() {
-    for (reply, printed) in [("\"sums\"", "Register sums\n'done'\n"), ("letters", "which is no route; the routes are sums, words")] {
+    for (reply, printed) in [
+        ("\"sums\"", "Register sums\n'done'\n"),
+        ("letters", "which is no route; the routes are sums, words"),
+    ] {
         let stage = Stage::says(&[reply]);
         let kit = stage.kit(&[]).await;
         let mut drawing = Drawing::build("x");
         for name in ["sums", "words"] {
-            drawing.start("AgentDefineRoute", [("agent_flow_name", name.into()), ("description", "About it".into())]);
+            drawing.start(
+                "AgentDefineRoute",
+                [("agent_flow_name", name.into()), ("description", "About it".into())],
+            );
             drawing.then("Print", [("msg", format!("Register {name}").into())]);
-            drawing.then("SetVariableComponent", [("name", "agent_flow_result".into()), ("value", "done".into())]);
+            drawing.then(
+                "SetVariableComponent",
+                [("name", "agent_flow_result".into()), ("value", "done".into())],
+            );
         }
         drawing.after_start();
         init(&mut drawing, None);
-        let router = drawing.then("AgentRouter", [("agent_name", "bot".into()), ("conversation", chat("1 + 1?"))]);
+        let router =
+            drawing.then("AgentRouter", [("agent_name", "bot".into()), ("conversation", chat("1 + 1?"))]);
         drawing.output((router, "result"));
         let ended = stage.run(&drawing.finish().unwrap(), &kit).await;
         let text = stage.printed.text() + &ended_text(ended).replace("output:\n", "");
@@ -402,14 +446,22 @@ async fn s0_28_a_router_takes_the_route_its_model_names_and_nothing_else() {
 
 #[tokio::test]
 async fn s0_28_memories_system_messages_and_streams() {
-    let stage = Stage::says(&["TOOL: create_memory {\"summary\": \"likes tea\"}", "Noted.", "TOOL: lookup_memory tea", "Tea."]);
+    let stage = Stage::says(&[
+        "TOOL: create_memory {\"summary\": \"likes tea\"}",
+        "Noted.",
+        "TOOL: lookup_memory tea",
+        "Tea.",
+    ]);
     let kit = stage.kit(&[]).await;
     let mut drawing = Drawing::build("x");
     let memory = drawing.then("AgentNumpyMemory", []);
     let agent = init(&mut drawing, None);
     drawing.connect((memory, "memory"), (agent, "agent_memory"));
     drawing.then("AgentLearn", [("agent_name", "bot".into()), ("conversation", chat("I like tea."))]);
-    let merged = drawing.then("AgentMergeSystem", [("new_system_prompt", "Be kind.".into()), ("conversation", chat("What do I like?"))]);
+    let merged = drawing.then(
+        "AgentMergeSystem",
+        [("new_system_prompt", "Be kind.".into()), ("conversation", chat("What do I like?"))],
+    );
     let run = drawing.then("AgentRun", [("agent_name", "bot".into())]);
     drawing.connect((merged, "out_conversation"), (run, "conversation"));
     let stream = drawing.then("AgentStreamStringResponse", [("input_str", "an extraordinary tea".into())]);
@@ -445,4 +497,42 @@ async fn s0_29_a_server_whose_tools_change_needs_no_other_drawing() {
     }
     assert_ne!(listed[0], listed[1]);
     assert!(listed.iter().all(|text| !text.contains("not available")), "{listed:?}");
+}
+
+#[tokio::test]
+async fn s0_13_a_tool_of_the_drawing_hides_one_of_a_server_which_is_not_listed_twice() {
+    let server = Http::start(&["--era", "both"]);
+    let stage = Stage::says(&["TOOL: echo words", "TOOL: mcp_calc_echo {\"message\": \"there\"}", "Done."]);
+    let kit = stage.kit(&[("calc", server.url())]).await;
+    let mut drawing = Drawing::build("x");
+    let tool =
+        drawing.start("AgentDefineTool", [("tool_name", "echo".into()), ("description", "Of nodes".into())]);
+    let output = drawing.then("AgentToolOutput", [("results", "from nodes".into())]);
+    drawing.connect((tool, "tool_input"), (output, "results"));
+    drawing.after_start();
+    asking(&mut drawing, &["calc"]);
+    let done = stage.run(&drawing.finish().unwrap(), &kit).await.unwrap();
+    let talk = done.values[1].to_json().unwrap();
+    assert_eq!(talk[2]["content"], "SYSTEM:\n['from nodes', 'words']");
+    assert_eq!(talk[4]["content"], "SYSTEM:\nthere");
+    let system = stage.system();
+    let listed = system.lines().filter(|line| line.starts_with("echo:") || line.starts_with("echo ")).count();
+    assert_eq!(listed, 1, "{system}");
+    kit.close().await;
+}
+
+#[tokio::test]
+async fn s0_26_the_flow_begins_at_start_also_where_a_tool_stands_before_it_in_the_file() {
+    let mut drawing = Drawing::build("x");
+    drawing.start("AgentDefineTool", [("tool_name", "t".into()), ("description", "d".into())]);
+    drawing.then("Print", [("msg", "the tool".into())]);
+    drawing.after_start();
+    drawing.then("Print", [("msg", "the flow".into())]);
+    let text = drawing.finish().unwrap().text().to_owned();
+    let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let nodes = json["layers"][1]["models"].as_object_mut().unwrap();
+    let start = nodes.shift_remove("node-0").unwrap();
+    nodes.insert("node-0".to_owned(), start);
+    let drawing = Drawing::read("x.xircuits", json.to_string()).unwrap();
+    assert_eq!(crate::scene::printed(&drawing, &[]).await, "the flow\n");
 }

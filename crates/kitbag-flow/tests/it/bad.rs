@@ -38,14 +38,29 @@ fn a_file_that_is_no_workflow_is_said_to_be_none() {
     told("", &["not a workflow", "not JSON"]);
     told("[1, 2]", &["not a workflow", "layers"]);
     told("{\"layers\": []}", &["not a workflow", "diagram-nodes"]);
-    told("{\"layers\": [{\"type\": \"diagram-nodes\", \"models\": {}}, {\"type\": \"diagram-links\", \"models\": {}}]}", &["no Start node"]);
+    told(
+        "{\"layers\": [{\"type\": \"diagram-nodes\", \"models\": {}}, {\"type\": \"diagram-links\", \"models\": {}}]}",
+        &["no Start node"],
+    );
 }
 
 #[test]
 fn s0_26_unknown_components_ports_and_links_are_named() {
-    changed("\"name\": \"ConcatString\"", "\"name\": \"ConcatStirng\"", &["ConcatStirng", "xai_utils", "use ConcatString", "at 345,165"]);
-    changed("\"name\": \"Print\"", "\"name\": \"RunParallelThread\"", &["RunParallelThread", "does not run natively"]);
-    changed("\"label\": \"out\"", "\"label\": \"result\"", &["node \"ConcatString\"", "no output \"result\"", "its outputs are out"]);
+    changed(
+        "\"name\": \"ConcatString\"",
+        "\"name\": \"ConcatStirng\"",
+        &["ConcatStirng", "xai_utils", "use ConcatString", "at 345,165"],
+    );
+    changed(
+        "\"name\": \"Print\"",
+        "\"name\": \"RunParallelThread\"",
+        &["RunParallelThread", "does not run natively"],
+    );
+    changed(
+        "\"label\": \"out\"",
+        "\"label\": \"result\"",
+        &["node \"ConcatString\"", "no output \"result\"", "its outputs are out"],
+    );
     let link = "\"sourcePort\": \"";
     changed(link, "\"sourcePort\": \"nowhere-", &["not in the file", "draw the link again"]);
 }
@@ -75,7 +90,10 @@ fn a_cycle_of_data_is_refused() {
     drawing.connect((second, "out"), (first, "b"));
     let problems = problems(&drawing.finish().unwrap());
     let told = lines(&problems);
-    assert!(told.contains("port \"b\"") && told.contains("itself reads") && told.contains("SetVariable"), "{told}");
+    assert!(
+        told.contains("port \"b\"") && told.contains("itself reads") && told.contains("SetVariable"),
+        "{told}"
+    );
     assert_eq!(problems.len(), 1, "{told}");
 }
 
@@ -144,7 +162,12 @@ async fn arguments_are_checked_by_name_and_kind() {
 async fn a_flow_without_end_is_stopped_by_its_limits() {
     let mut drawing = Drawing::build("x");
     let node = drawing.then("LoopComponent", [("condition", true.into())]);
-    drawing.branch(node, "body", "CounterComponent", [("start_number", 0_i64.into()), ("step", 1_i64.into())]);
+    drawing.branch(
+        node,
+        "body",
+        "CounterComponent",
+        [("start_number", 0_i64.into()), ("step", 1_i64.into())],
+    );
     drawing.after(node);
     let drawing = drawing.finish().unwrap();
     let mut limits = kitbag::Limits::default();
@@ -158,7 +181,8 @@ async fn a_flow_without_end_is_stopped_by_its_limits() {
 #[tokio::test]
 async fn a_value_that_grows_without_end_is_stopped_also_where_failures_are_caught() {
     let mut drawing = Drawing::build("x");
-    let variable = drawing.then("DefineVariableComponent", [("name", "v".into()), ("value", "0123456789".into())]);
+    let variable =
+        drawing.then("DefineVariableComponent", [("name", "v".into()), ("value", "0123456789".into())]);
     let handler = drawing.then("ExceptionHandler", []);
     let node = drawing.branch(handler, "body", "LoopComponent", [("condition", true.into())]);
     let twice = drawing.branch(node, "body", "ConcatString", []);

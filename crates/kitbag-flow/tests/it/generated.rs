@@ -37,8 +37,7 @@ struct Maker {
 fn random(seed: u64) -> Drawing {
     let mut rng = Rng::with_seed(seed);
     let left = rng.usize(4..25);
-    let mut maker =
-        Maker { rng, drawing: Drawing::build("random"), known: Vec::new(), left, variables: 0 };
+    let mut maker = Maker { rng, drawing: Drawing::build("random"), known: Vec::new(), left, variables: 0 };
     maker.chain(None, 0);
     for (node, port, _) in maker.known.clone().into_iter().rev().take(3) {
         maker.drawing.output((node, port));
@@ -119,7 +118,11 @@ impl Maker {
             Kind::Dict => {
                 let count = if depth < 2 { self.rng.usize(0..4) } else { 0 };
                 let keys = ["a", "b", "key", "ü"];
-                Value::dict((0..count).map(|place| (keys[place], self.value(Kind::Any, depth + 1))).collect::<Vec<_>>())
+                Value::dict(
+                    (0..count)
+                        .map(|place| (keys[place], self.value(Kind::Any, depth + 1)))
+                        .collect::<Vec<_>>(),
+                )
             }
             Kind::Any => match self.rng.usize(0..6) {
                 0 => Value::from(self.rng.f64() * 10_f64.powi(self.rng.i32(-8..20))),
@@ -143,9 +146,17 @@ impl Maker {
             ("ConcatStrings", &[("separator", Text), ("parts", Any), ("parts", Any)], &[("out", Text)]),
             ("SplitString", &[("string", Text), ("ch", Text)], &[("out", List)]),
             ("JoinArrayWithString", &[("array", List), ("sep", Text)], &[("out", Text)]),
-            ("MakeList", &[("list_values", Any), ("list_values", Any), ("list_values", Text)], &[("output_list", List)]),
+            (
+                "MakeList",
+                &[("list_values", Any), ("list_values", Any), ("list_values", Text)],
+                &[("output_list", List)],
+            ),
             ("MakeTuple", &[("tuple_values", Any), ("tuple_values", Int)], &[("output_tuple", Any)]),
-            ("MakeDict", &[("keys_list", Text), ("keys_list", Int), ("values_list", Any)], &[("output_dict", Dict)]),
+            (
+                "MakeDict",
+                &[("keys_list", Text), ("keys_list", Int), ("values_list", Any)],
+                &[("output_dict", Dict)],
+            ),
             ("ListAppend", &[("the_list", List), ("item", Any)], &[("out_list", List)]),
             ("ListGetItem", &[("the_list", List), ("index", Int)], &[("out_item", Any)]),
             ("ListSetItem", &[("the_list", List), ("index", Int), ("item", Any)], &[("out_list", List)]),
@@ -223,7 +234,8 @@ impl Maker {
             }
             _ => {
                 let name = Given::Literal(Value::from(name));
-                let node = self.add(branch, "DefineVariableComponent", vec![("name", name), ("value", value)]);
+                let node =
+                    self.add(branch, "DefineVariableComponent", vec![("name", name), ("value", value)]);
                 (node, "ref")
             }
         };

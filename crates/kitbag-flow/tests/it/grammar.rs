@@ -24,17 +24,21 @@ async fn s0_15_s0_16_s0_17_every_row_of_the_grammar_holds_through_a_drawing() {
         let stage = Stage::says(&[reply, "Done."]);
         let kit = stage.kit(&[]).await;
         let mut drawing = Drawing::build("x");
-        let tool = drawing.start("AgentDefineTool", [("tool_name", "back".into()), ("description", "x".into())]);
+        let tool =
+            drawing.start("AgentDefineTool", [("tool_name", "back".into()), ("description", "x".into())]);
         let print = drawing.then("Print", []);
         drawing.connect((tool, "tool_input"), (print, "msg"));
         drawing.after_start();
         let belt = drawing.then("AgentMakeToolbelt", []);
-        let init = drawing.then("AgentInit", [
-            ("agent_name", "bot".into()),
-            ("agent_provider", "openai".into()),
-            ("agent_model", "scripted".into()),
-            ("system_prompt", "{tools}".into()),
-        ]);
+        let init = drawing.then(
+            "AgentInit",
+            [
+                ("agent_name", "bot".into()),
+                ("agent_provider", "openai".into()),
+                ("agent_model", "scripted".into()),
+                ("system_prompt", "{tools}".into()),
+            ],
+        );
         drawing.connect((belt, "toolbelt_spec"), (init, "toolbelt_spec"));
         let run = drawing.then("AgentRun", [("agent_name", "bot".into()), ("conversation", chat("go"))]);
         drawing.output((run, "last_response"));
@@ -51,7 +55,11 @@ async fn s0_15_s0_16_s0_17_every_row_of_the_grammar_holds_through_a_drawing() {
                 assert!(told.starts_with("SYSTEM:\n") && 10 < told.len(), "{reply:?}: {told:?}");
                 assert_eq!(done.values[0].text(), "Done.", "{reply:?}");
             }
-            None => assert_eq!((stage.printed.text().as_str(), done.values[0].text().as_str()), ("", *kept), "{reply:?}"),
+            None => assert_eq!(
+                (stage.printed.text().as_str(), done.values[0].text().as_str()),
+                ("", *kept),
+                "{reply:?}"
+            ),
         }
         kit.close().await;
     }

@@ -13,7 +13,9 @@ fn s0_27_saving_changes_nothing_but_what_was_edited() {
         let same = before.bytes().zip(after.bytes()).take_while(|(a, b)| a == b).count();
         let old = serde_json::to_string(&literal.text).unwrap();
         let new = serde_json::to_string("Hi \"you\"\n").unwrap();
-        let begins = before[..=same].rfind('"').map(|at| before[..at].rfind("\"label\": ").unwrap().max(at.saturating_sub(old.len() + 2)));
+        let begins = before[..=same]
+            .rfind('"')
+            .map(|at| before[..at].rfind("\"label\": ").unwrap().max(at.saturating_sub(old.len() + 2)));
         assert!(begins.is_some());
         assert_eq!(before.len() - old.len() + new.len(), after.len(), "{name}");
         assert_eq!(edited.set_literal(&literal.node, &literal.text).unwrap().text(), before, "{name}");
@@ -30,7 +32,8 @@ async fn s0_27_an_edited_literal_is_what_runs() {
 
 #[test]
 fn s0_27_ids_positions_and_unknown_keys_survive() {
-    let text = example("HelloXircuits").text().replacen("\"zoom\"", "\"ours\": {\"a\": [1.0, 1e3]}, \"zoom\"", 1);
+    let text =
+        example("HelloXircuits").text().replacen("\"zoom\"", "\"ours\": {\"a\": [1.0, 1e3]}, \"zoom\"", 1);
     let drawing = Drawing::read("x.xircuits", text.clone()).unwrap();
     flow(&drawing);
     assert_eq!(drawing.text(), text);

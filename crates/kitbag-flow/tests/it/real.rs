@@ -67,7 +67,8 @@ pub(crate) async fn equal(drawings: &[(String, Drawing)]) {
 
 fn values() -> Vec<Value> {
     let text = |text: &str| Value::from(text);
-    let long = "a rather long sentence with 'quotes', \"more of them\", tabs\tand\nlines, again and again; ".repeat(3);
+    let long = "a rather long sentence with 'quotes', \"more of them\", tabs\tand\nlines, again and again; "
+        .repeat(3);
     let nested = serde_json::json!({
         "b": [1, 2.5, null, true, "x"], "a": {"deep": [[], {}, [{"k": "v"}]]}, "long": long,
         "list": (0..40).collect::<Vec<_>>(), "Z": "ünï\u{200b}cödé \u{1f600}",

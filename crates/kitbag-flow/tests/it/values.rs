@@ -49,7 +49,14 @@ async fn nodes_of_strings_and_patterns_do_what_the_real_ones_do() {
         ("ConcatString", vec![("a", text("x")), ("b", value(json!(1)))], "out"),
         ("ConcatString", vec![("a", value(json!(1))), ("b", text("x"))], "out"),
         ("ConcatString", vec![("a", value(json!([1]))), ("b", value(json!([2])))], "out"),
-        ("FormatString", vec![("format_str", text("{a} {{x}} {b!r} {c[k]} {c[l][0]}")), ("args", value(json!({"a": 1.5, "b": "q", "c": {"k": null, "l": [true]}})))], "out_str"),
+        (
+            "FormatString",
+            vec![
+                ("format_str", text("{a} {{x}} {b!r} {c[k]} {c[l][0]}")),
+                ("args", value(json!({"a": 1.5, "b": "q", "c": {"k": null, "l": [true]}}))),
+            ],
+            "out_str",
+        ),
         ("FormatString", vec![("format_str", text("{missing}")), ("args", value(json!({})))], "out_str"),
         ("FormatString", vec![("format_str", text("{")), ("args", value(json!({"a": 1})))], "out_str"),
         ("SplitString", vec![("string", text(" a b  c ")), ("ch", text(" "))], "out"),
@@ -65,16 +72,44 @@ async fn nodes_of_strings_and_patterns_do_what_the_real_ones_do() {
         ("StringGetLength", vec![("string", text("äöü😀"))], "length"),
         ("StringGetLength", vec![("string", value(json!(1)))], "length"),
         ("StringLimitToLength", vec![("string", text("äöü")), ("max_length", value(json!(2)))], "out_string"),
-        ("StringLimitToLength", vec![("string", text("äöü")), ("max_length", value(json!(-1)))], "out_string"),
+        (
+            "StringLimitToLength",
+            vec![("string", text("äöü")), ("max_length", value(json!(-1)))],
+            "out_string",
+        ),
         ("StringLimitToLength", vec![("string", text("abc")), ("max_length", value(json!(9)))], "out_string"),
         ("RegexMatch", vec![("input_string", text("foobar")), ("regex_pattern", text("foo|bar"))], "match"),
         ("RegexMatch", vec![("input_string", text("xfoo")), ("regex_pattern", text("foo"))], "match"),
         ("RegexFindAll", vec![("input_string", text("axbxx")), ("regex_pattern", text("x*"))], "matches"),
-        ("RegexFindAll", vec![("input_string", text("a1b22")), ("regex_pattern", text(r"([a-z])(\d+)"))], "matches"),
-        ("RegexFindAll", vec![("input_string", text("a1b22")), ("regex_pattern", text(r"[a-z](\d)?"))], "matches"),
-        ("RegexReplace", vec![("input_string", text("a1 b2")), ("regex_pattern", text(r"(\w)(?P<n>\d)")), ("replacement", text(r"\g<n>\1\n"))], "modified_string"),
-        ("RegexReplace", vec![("input_string", text("abc")), ("regex_pattern", text("x*")), ("replacement", text("-"))], "modified_string"),
-        ("RegexSplit", vec![("input_string", text("a, b;c")), ("regex_pattern", text(r"([,;])\s*"))], "split_result"),
+        (
+            "RegexFindAll",
+            vec![("input_string", text("a1b22")), ("regex_pattern", text(r"([a-z])(\d+)"))],
+            "matches",
+        ),
+        (
+            "RegexFindAll",
+            vec![("input_string", text("a1b22")), ("regex_pattern", text(r"[a-z](\d)?"))],
+            "matches",
+        ),
+        (
+            "RegexReplace",
+            vec![
+                ("input_string", text("a1 b2")),
+                ("regex_pattern", text(r"(\w)(?P<n>\d)")),
+                ("replacement", text(r"\g<n>\1\n")),
+            ],
+            "modified_string",
+        ),
+        (
+            "RegexReplace",
+            vec![("input_string", text("abc")), ("regex_pattern", text("x*")), ("replacement", text("-"))],
+            "modified_string",
+        ),
+        (
+            "RegexSplit",
+            vec![("input_string", text("a, b;c")), ("regex_pattern", text(r"([,;])\s*"))],
+            "split_result",
+        ),
         ("RegexSplit", vec![("input_string", text("abc")), ("regex_pattern", text("x*"))], "split_result"),
     ])
     .await;

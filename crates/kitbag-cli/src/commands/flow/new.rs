@@ -3,14 +3,15 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use kitbag_flow::{Drawing, Value};
 use kitbag_core::text::nearest;
+use kitbag_flow::{Drawing, Value};
 
 use crate::arguments::quoted;
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
 
-const PROMPT: &str = "You are a helpful assistant. Answer in the language of the user.\n\n{tool_instruction}\n\n{tools}";
+const PROMPT: &str =
+    "You are a helpful assistant. Answer in the language of the user.\n\n{tool_instruction}\n\n{tools}";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {

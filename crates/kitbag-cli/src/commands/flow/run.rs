@@ -58,7 +58,8 @@ impl Output for Screen {
         if self.trace {
             let (indent, took) = ("  ".repeat(step.depth), step.took.as_secs_f64() * 1e3);
             let failed = if step.failed { " failed" } else { "" };
-            let _ = writeln!(std::io::stderr().lock(), "{indent}{} {took:.3} ms{failed}", readable(step.name));
+            let _ =
+                writeln!(std::io::stderr().lock(), "{indent}{} {took:.3} ms{failed}", readable(step.name));
         }
     }
 }
@@ -116,7 +117,10 @@ fn failed(error: FlowError) -> Failure {
     let message = error.to_string();
     match error {
         FlowError::Argument { fix, .. } => Failure::new(Exit::Usage, message).hint(fix),
-        FlowError::Raised { raised, .. } if raised.kind() == "AgentError" => Failure::new(Exit::Model, message),
-        _ => Failure::new(Exit::ToolError, message).hint("kitbag flow run --trace FILE shows the nodes before it"),
+        FlowError::Raised { raised, .. } if raised.kind() == "AgentError" => {
+            Failure::new(Exit::Model, message)
+        }
+        _ => Failure::new(Exit::ToolError, message)
+            .hint("kitbag flow run --trace FILE shows the nodes before it"),
     }
 }

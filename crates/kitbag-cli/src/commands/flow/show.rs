@@ -20,7 +20,8 @@ pub(super) struct Args {
 
 pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
-    let drawing = kitbag_flow::load(&args.file, &setup.limits).map_err(|problem| super::failure(&[problem]))?;
+    let drawing =
+        kitbag_flow::load(&args.file, &setup.limits).map_err(|problem| super::failure(&[problem]))?;
     let servers = drawing.servers();
     let tools = if servers.is_empty() { Vec::new() } else { tools(context, setup, &servers)? };
     context.print(readable(&drawing.mermaid(&tools)));
@@ -34,11 +35,8 @@ fn tools(
     servers: &[String],
 ) -> Result<Vec<(String, Vec<String>)>, Failure> {
     let only: Vec<ServerName> = servers.iter().filter_map(|name| ServerName::parse(name).ok()).collect();
-    let options = OpenOptions {
-        wait: context.global.wait,
-        only: Some(only),
-        ..link_args::options(context, &setup)?
-    };
+    let options =
+        OpenOptions { wait: context.global.wait, only: Some(only), ..link_args::options(context, &setup)? };
     live::block_on(async {
         let (kit, _) = Kitbag::open_with(setup, options).await?;
         let view = kit.view(kit.user(), &AgentRules::default());

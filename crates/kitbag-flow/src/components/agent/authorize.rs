@@ -3,9 +3,9 @@
 use std::future::ready;
 
 use super::{OPENAI, drive};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
-use crate::BoxFuture;
 
 pub(super) struct OpenAiAuthorize;
 

@@ -4,11 +4,11 @@ use std::future::ready;
 use std::sync::{Arc, Weak};
 
 use super::AGENT;
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::run::Running;
 use crate::value::{Object, Value};
-use crate::BoxFuture;
 
 /// Where the routes are kept.
 pub(super) const ROUTES: &str = "registered_agent_routes";

@@ -4,10 +4,10 @@ use std::future::ready;
 
 use super::belt::DefinedTool;
 use super::{AGENT, DEFAULT};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::value::{Object, Value};
-use crate::BoxFuture;
 
 pub(super) struct AgentDefineTool;
 

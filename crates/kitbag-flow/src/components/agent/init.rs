@@ -3,10 +3,10 @@
 use std::future::ready;
 
 use super::{AGENT, AGENT_NAME, drive};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next, Remark};
 use crate::raised::Raised;
 use crate::value::Value;
-use crate::BoxFuture;
 
 pub(super) struct AgentInit;
 

@@ -3,9 +3,9 @@
 use kitbag_agent::TalkRole;
 
 use super::{AGENT, AGENT_NAME, CONVERSATION, conversation, drive, record};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
-use crate::BoxFuture;
 
 /// What it is asked at the end of the conversation.
 const TASK: &str = "Review the conversation so far with your memory tools: update what you remember, or create new \

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use kitbag_agent::NotedMemory;
 
 use super::{AGENT, Remembered};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Next};
 use crate::raised::Raised;
 use crate::value::{Object, Value};
-use crate::BoxFuture;
 
 /// By its name in Xircuits; what fits is found by words, without NumPy and without embeddings.
 pub(super) struct AgentNumpyMemory;

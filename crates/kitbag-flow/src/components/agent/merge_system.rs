@@ -3,10 +3,10 @@
 use std::future::ready;
 
 use super::{AGENT, CONVERSATION};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::value::{Value, add, item, items, set_item};
-use crate::BoxFuture;
 
 pub(super) struct AgentMergeSystem;
 

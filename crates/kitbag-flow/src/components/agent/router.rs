@@ -4,10 +4,10 @@ use kitbag_agent::{Talk, TextAgent};
 
 use super::define_route::{ROUTES, Route};
 use super::{AGENT, AGENT_NAME, drive, record};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::value::{Dict, Value};
-use crate::BoxFuture;
 
 pub(super) struct AgentRouter;
 
@@ -25,7 +25,8 @@ impl Component for AgentRouter {
         Box::pin(async {
             let record = record(call)?;
             let routes = call.context().get(ROUTES).and_then(|routes| routes.as_dict().cloned());
-            let routes = routes.ok_or_else(|| Raised::value_error("there is no AgentDefineRoute to choose"))?;
+            let routes =
+                routes.ok_or_else(|| Raised::value_error("there is no AgentDefineRoute to choose"))?;
             let (name, route) = choice(call, &record, &routes).await?;
             call.set("chosen_flow_name", name)?;
             let key = call.text_or("final_context_key", "agent_flow_result")?;
@@ -39,7 +40,11 @@ impl Component for AgentRouter {
 }
 
 /// What the model chose.
-async fn choice(call: &Call, record: &Dict, routes: &Dict) -> Result<(String, std::sync::Arc<Route>), Raised> {
+async fn choice(
+    call: &Call,
+    record: &Dict,
+    routes: &Dict,
+) -> Result<(String, std::sync::Arc<Route>), Raised> {
     let rows = routes.rows();
     let names: Vec<String> = rows.iter().map(|(name, _)| name.text()).collect();
     let line = |(name, route): &(Value, Value)| {
@@ -57,13 +62,16 @@ async fn choice(call: &Call, record: &Dict, routes: &Dict) -> Result<(String, st
     let none: [String; 0] = [];
     let agent = TextAgent::new(drive::model(call, record)?, kit).servers(none).max_thoughts(1);
     let agent = agent.system("You choose routes.");
-    let done = agent.run(&Talk::question(question)).await.map_err(|error| drive::failed(&error.to_string()))?;
+    let done =
+        agent.run(&Talk::question(question)).await.map_err(|error| drive::failed(&error.to_string()))?;
     let reply = done.last_response.trim();
     let chosen = reply.trim_matches(['"', '\'', '`']).trim();
     let entry = routes.get(chosen).and_then(|entry| entry.as_dict()?.get("component"));
     let Some(Value::Object(object)) = entry else {
         let known = names.join(", ");
-        return Err(Raised::value_error(format!("the model chose {reply:?}, which is no route; the routes are {known}")));
+        return Err(Raised::value_error(format!(
+            "the model chose {reply:?}, which is no route; the routes are {known}"
+        )));
     };
     let route = object.get::<Route>().ok_or_else(|| Raised::value_error("a route without a node"))?;
     Ok((chosen.to_owned(), route))

@@ -1,9 +1,9 @@
 //! Lets an agent work on a conversation.
 
 use super::{AGENT, AGENT_NAME, CONVERSATION, conversation, drive, record};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
-use crate::BoxFuture;
 
 pub(super) struct AgentRun;
 

@@ -1,10 +1,10 @@
 //! Calls one tool of an agent, without its model.
 
 use super::{AGENT, AGENT_NAME, CONVERSATION, conversation, drive, record, talk_value};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::value::{Value, dumps};
-use crate::BoxFuture;
 
 pub(super) struct AgentRunTool;
 

@@ -3,10 +3,10 @@
 use std::future::ready;
 
 use super::AGENT;
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::value::Value;
-use crate::BoxFuture;
 
 /// A word of more characters comes in pairs of them.
 const LONG: usize = 10;
@@ -24,7 +24,8 @@ impl Component for AgentStreamStringResponse {
     }
 
     fn run<'a>(&'a self, call: &'a Call) -> BoxFuture<'a, Result<Next, Raised>> {
-        let done = call.text("input_str").and_then(|text| call.set("result_stream", Value::list(pieces(&text))));
+        let done =
+            call.text("input_str").and_then(|text| call.set("result_stream", Value::list(pieces(&text))));
         Box::pin(ready(done.map(|()| Next::Follow)))
     }
 }

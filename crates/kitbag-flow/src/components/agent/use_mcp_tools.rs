@@ -3,10 +3,10 @@
 use std::future::ready;
 
 use super::{AGENT, DEFAULT};
+use crate::BoxFuture;
 use crate::component::{Call, Component, Face, Input, Next};
 use crate::raised::Raised;
 use crate::value::{Value, items};
-use crate::BoxFuture;
 
 pub(super) struct AgentUseMcpTools;
 
