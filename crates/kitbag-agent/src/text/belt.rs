@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use kitbag::cli::READ_RESULT;
 use kitbag::{
-    AgentRules, CallOptions, Intent, IntentOutcome, Kitbag, Mode, OpenOptions, Presentation, Provider,
-    ServerName, Setup, View,
+    AgentRules, CallOptions, Intent, IntentOutcome, Kitbag, Limits, Mode, OpenOptions, Presentation,
+    Provider, ServerName, Setup, View,
 };
 use kitbag_core::names::lookup::NameMatch;
+use kitbag_core::present::AgentServers;
 use kitbag_core::present::native::Strict;
 use kitbag_core::present::text::{CallsPerReply, WrittenCall};
 
@@ -16,7 +17,6 @@ use super::memory::{self, CREATE, LOOKUP};
 use super::{Protocol, Servers, TextAgent};
 use crate::agent::AgentError;
 use crate::conversation::Masks;
-use kitbag::Limits;
 
 /// Tools of one kit.
 pub(super) struct Side {
@@ -74,7 +74,7 @@ impl TextAgent {
         Ok(Belt { own, shared, masks })
     }
 
-    fn rules_in_force(&self) -> AgentRules {
+    pub(super) fn rules_in_force(&self) -> AgentRules {
         let mut rules = self.rules.clone();
         if let Servers::Declared(names) = &self.servers {
             rules.servers = names.iter().map(|name| exactly(name)).collect();
@@ -113,8 +113,17 @@ impl TextAgent {
         // A long result says by itself how it is read on.
         let listed = Arc::new(free.only(|shown| shown.name.as_str() != READ_RESULT));
         let lines = AgentRules { mode: Some(Mode::Text), ..rules.clone() };
+        let options = kit.present_options(&lines, provider);
         // Made of all of them: a part of a view does not know which servers are not the agent's.
-        let lines = kit.present(&view, &kit.present_options(&lines, provider));
+        let lines = match rules.servers.as_slice() {
+            // Of an agent without servers a kit tells nothing, not even whose a tool is that it asks for.
+            [none] if none.is_empty() => {
+                let scene =
+                    AgentServers { local: options.markdown.local.as_ref(), ..AgentServers::default() };
+                Arc::new(Presentation::new(&view, &options, &scene))
+            }
+            _ => kit.present(&view, &options),
+        };
         let forced = matches!(self.protocol, Protocol::Forced(_)).then(|| {
             let native = AgentRules { mode: Some(Mode::Native), ..rules.clone() };
             let form = if provider == Provider::Anthropic { provider } else { Provider::OpenAiChat };
