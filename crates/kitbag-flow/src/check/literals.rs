@@ -16,8 +16,16 @@ pub(super) fn read(kind: &str, label: &str) -> Result<Value, (String, &'static s
             tuple @ Value::Tuple(_) => tuple,
             one => Value::Tuple([one].into()),
         }),
-        "boolean" => python("write True or False"),
-        "int" => python("write a whole number, such as 5"),
-        _ => python("write a number, such as 0.5"),
+        "boolean" => plain(python("write True or False")?, "write True or False"),
+        "int" => plain(python("write a whole number, such as 5")?, "write a whole number, such as 5"),
+        _ => plain(python("write a number, such as 0.5")?, "write a number, such as 0.5"),
+    }
+}
+
+/// A number or a truth value, whichever is written: a program of Xircuits takes both for both.
+fn plain(value: Value, fix: &'static str) -> Result<Value, (String, &'static str)> {
+    match value {
+        Value::Bool(_) | Value::Int(_) | Value::Float(_) => Ok(value),
+        other => Err((format!("it is a {}", other.type_name()), fix)),
     }
 }

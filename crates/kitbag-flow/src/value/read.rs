@@ -203,9 +203,9 @@ impl<'a> Reader<'a> {
             'a' if python => '\u{7}',
             'v' if python => '\u{b}',
             '0' if python => '\0',
-            'u' => return code(behind, 4),
-            'x' if python => return code(behind, 2),
-            'U' if python => return code(behind, 8),
+            'u' => return code(behind, 4, self.dialect),
+            'x' if python => return code(behind, 2, self.dialect),
+            'U' if python => return code(behind, 8, self.dialect),
             // Python keeps what it does not know.
             _ if python => return Ok((vec!['\\', next], 1)),
             _ => return Err(format!("unknown escape \\{next}")),
@@ -231,14 +231,14 @@ impl<'a> Reader<'a> {
 }
 
 /// The character of a number in base 16, which stands behind one letter; of JSON's two halves both.
-fn code(behind: &str, digits: usize) -> Result<(Vec<char>, usize), String> {
+fn code(behind: &str, digits: usize, dialect: Dialect) -> Result<(Vec<char>, usize), String> {
     let unit = |text: &str| text.get(1..=digits).and_then(|hex| u32::from_str_radix(hex, 16).ok());
     let first = unit(behind).ok_or("an escape without its digits")?;
     if let Some(c) = char::from_u32(first) {
         return Ok((vec![c], digits + 1));
     }
     let second = behind.get(digits + 1..).and_then(|rest| rest.strip_prefix('\\')).and_then(unit);
-    let pair = second.and_then(|second| {
+    let pair = second.filter(|_| dialect == Dialect::Json).and_then(|second| {
         let both = [u16::try_from(first).ok()?, u16::try_from(second).ok()?];
         char::decode_utf16(both).next()?.ok()
     });

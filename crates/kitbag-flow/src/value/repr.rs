@@ -8,9 +8,12 @@ use regex::Regex;
 use super::Value;
 
 /// What Python escapes although it is no control character.
-#[expect(clippy::unwrap_used, reason = "a constant pattern")]
-static UNPRINTABLE: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]").unwrap());
+static UNPRINTABLE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}\p{Zs}]").ok());
+
+fn is_printable(c: char) -> bool {
+    UNPRINTABLE.as_ref().is_some_and(|pattern| !pattern.is_match(c.encode_utf8(&mut [0; 4])))
+}
 
 impl Value {
     /// What `str()` gives.
@@ -121,7 +124,7 @@ fn quote(text: &str, out: &mut String) {
                 out.push(c);
             }
             ' '..='~' => out.push(c),
-            c if !UNPRINTABLE.is_match(c.encode_utf8(&mut [0; 4])) => out.push(c),
+            c if is_printable(c) => out.push(c),
             c => {
                 let code = u32::from(c);
                 let _ = match code {
