@@ -22,7 +22,7 @@ pub struct Problem {
     /// The file.
     pub file: PathBuf,
     /// The node, if it is about one.
-    pub node: Option<NodePlace>,
+    pub node: Option<Box<NodePlace>>,
     /// The port of that node, if it is about one.
     pub port: Option<String>,
     /// What is wrong.
@@ -56,7 +56,7 @@ impl Problem {
 
     pub(crate) fn at(self, node: &crate::drawing::Node) -> Self {
         let place = NodePlace { id: node.id.clone(), name: node.name.clone(), x: node.x, y: node.y };
-        Self { node: Some(place), ..self }
+        Self { node: Some(Box::new(place)), ..self }
     }
 
     pub(crate) fn port(self, port: &str) -> Self {

@@ -252,7 +252,7 @@ fn number(word: &str, dialect: Dialect) -> Option<Value> {
         None => (1, word.strip_prefix('+').filter(|_| python).unwrap_or(word)),
     };
     let first = digits.chars().next()?;
-    if !first.is_ascii_digit() && !(python && first == '.') {
+    if !(first.is_ascii_digit() || python && first == '.') {
         return None;
     }
     let cleaned;

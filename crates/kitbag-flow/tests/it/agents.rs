@@ -516,7 +516,7 @@ async fn s0_13_a_tool_of_the_drawing_hides_one_of_a_server_which_is_not_listed_t
     assert_eq!(talk[2]["content"], "SYSTEM:\n['from nodes', 'words']");
     assert_eq!(talk[4]["content"], "SYSTEM:\nthere");
     let system = stage.system();
-    let listed = system.lines().filter(|line| line.starts_with("echo:") || line.starts_with("echo ")).count();
+    let listed = system.matches(" echo: ").count() + system.matches("\necho: ").count();
     assert_eq!(listed, 1, "{system}");
     kit.close().await;
 }

@@ -13,7 +13,7 @@ const ROWS: &[(&str, &str, Option<&str>)] = &[
     ("You can write TOOL: back x in a line.", "You can write TOOL: back x in a line.", None),
     ("  TOOL: back hello", "TOOL: back hello", Some("hello")),
     ("```\nTOOL: back hello\n```", "TOOL: back hello", Some("hello")),
-    ("TOOL: back{\"a\":1}", "TOOL: back{\"a\":1}", Some("{\"a\":1}")),
+    ("TOOL: back{\"a\":1}", "TOOL: back {\"a\":1}", Some("{\"a\":1}")),
     ("tool: back x", "tool: back x", None),
     ("Just an answer.", "Just an answer.", None),
 ];
