@@ -14,6 +14,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "link", package: "kitbag", programs: &["--example=bench_link"] },
     Bench { name: "http", package: "kitbag", programs: &["--example=bench_http"] },
     Bench { name: "allocations", package: "kitbag", programs: &["--example=bench_allocations"] },
+    Bench { name: "flow", package: "kitbag-flow", programs: &["--example=bench_flow"] },
     // Counting allocations costs time, so it is done apart.
     Bench { name: "call", package: "bench", programs: &["--bin=bench-call", "--bin=bench-call-allocations"] },
     Bench {

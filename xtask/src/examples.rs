@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::{Usage, needs, shell};
 
 /// Those that bring their servers along: a process of `fake-mcp`, or an rmcp server inside the program.
-const ALONE: [&str; 4] = ["agent_loop", "many_users", "local_tools", "unit_test"];
+const ALONE: [&str; 5] = ["agent_loop", "flow", "many_users", "local_tools", "unit_test"];
 /// The one that reads the configuration of whoever runs it.
 const CONFIGURED: &str = "ten_lines";
 /// Those with a model, and what it calls the tool of the server `time` by.

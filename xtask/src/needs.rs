@@ -51,6 +51,11 @@ const NEEDS: &[Need] = &[
         install: || locked::PY_SDK.install(),
     },
     Need {
+        what: "the Xircuits of testdata/xircuits/requirements.txt",
+        check: || locked::PY_XIRCUITS.is_there(),
+        install: || locked::PY_XIRCUITS.install(),
+    },
+    Need {
         what: "the model of testdata/models/requirements.txt",
         check: || locked::PY_MODEL.is_there(),
         install: || locked::PY_MODEL.install(),

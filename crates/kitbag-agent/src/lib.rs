@@ -52,5 +52,5 @@ pub use program::{DeniedTool, ProgramAgent, ProgramEndpoint, ProgramError, Progr
 pub use sampling::Sampling;
 pub use text::{
     AgentMemory, FirstReply, NotedMemory, RetryHeat, Talk, TalkError, TalkMessage, TalkRole, TextAgent,
-    TextOutcome,
+    TextOutcome, ToolRun,
 };

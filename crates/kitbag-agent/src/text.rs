@@ -21,12 +21,14 @@ mod belt;
 mod constrained;
 mod heat;
 mod memory;
+mod once;
 mod prompt;
 mod talk;
 mod work;
 
 pub use heat::RetryHeat;
 pub use memory::{AgentMemory, NotedMemory};
+pub use once::ToolRun;
 pub use talk::{Talk, TalkError, TalkMessage, TalkRole};
 
 /// What is done after each call of a tool.

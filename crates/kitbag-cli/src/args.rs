@@ -7,8 +7,8 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{
     approvals, audit, call, chat, completions, config, conformance, conversations, cost, doctor, errors,
-    logs, man, names, pins, policy, prompt, prompts, resources, run, serve, servers, show, status, stdio,
-    tokens, tools, trust, why,
+    flow, logs, man, names, pins, policy, prompt, prompts, resources, run, serve, servers, show, status,
+    stdio, tokens, tools, trust, why,
 };
 use crate::exit;
 
@@ -50,6 +50,8 @@ pub(crate) enum Command {
     Chat(chat::Args),
     /// List, show, save and remove the conversations of chats
     Conversations(conversations::Args),
+    /// Check, show and run drawings of Xircuits with the tools
+    Flow(flow::Args),
     /// Serve every tool to MCP hosts at one address
     Serve(serve::Args),
     /// Serve every tool to the MCP host that starts this command

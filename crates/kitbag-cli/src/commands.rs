@@ -11,6 +11,7 @@ pub(crate) mod conversations;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod errors;
+pub(crate) mod flow;
 mod limits;
 pub(crate) mod logs;
 pub(crate) mod man;
@@ -62,6 +63,7 @@ pub(crate) fn run(context: &mut Context, command: Option<Command>) -> Result<Exi
         Some(Command::Run(args)) => run::run(context, &args),
         Some(Command::Chat(args)) => chat::run(context, &args),
         Some(Command::Conversations(args)) => conversations::run(context, &args),
+        Some(Command::Flow(args)) => flow::run(context, &args),
         Some(Command::Serve(args)) => serve::run(context, &args),
         Some(Command::Stdio(args)) => stdio::run(context, &args),
         Some(Command::Tokens(args)) => tokens::run(context, &args),

@@ -19,6 +19,8 @@ pub(super) const PY_OLD: Locked = Locked { name: "py-old", files: &["servers/py-
 pub(super) const PY_PUBLISHED: Locked =
     Locked { name: "py-published", files: &["servers/py-published.txt"], fill: python };
 pub(super) const PY_SDK: Locked = Locked { name: "py-sdk", files: &["sdk/requirements.txt"], fill: python };
+pub(super) const PY_XIRCUITS: Locked =
+    Locked { name: "py-xircuits", files: &["xircuits/requirements.txt"], fill: python };
 pub(super) const PY_MODEL: Locked =
     Locked { name: "py-model", files: &["models/requirements.txt"], fill: python_alone };
 pub(super) const CONFORMANCE: Locked = Locked {

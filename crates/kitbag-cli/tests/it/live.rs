@@ -7,6 +7,7 @@ mod cli_completions;
 mod cli_conversations;
 mod cli_doctor;
 mod cli_elicit;
+mod cli_flow;
 mod cli_given;
 mod cli_kills;
 mod cli_limits;

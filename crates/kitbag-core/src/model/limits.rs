@@ -210,6 +210,12 @@ limits! {
     delegate_steps: Items = 15, "replies of the model in one call of a tool in agent mode";
     sampling: Bytes = 1 << 20, "what a server sends to a model at once (sampling)";
     samplings: Items = 100, "times a server may ask the model something (sampling) for one user while the program runs";
+    flow_file: Bytes = 16 << 20, "one drawing of a flow";
+    flow_nodes: Items = 10_000, "nodes of one drawing";
+    flow_steps: Items = 1_000_000, "nodes one run of a flow goes through, repeated ones counted each time";
+    flow_depth: Items = 50, "branches, loops and drawings within one another that a flow may be in";
+    flow_value: Bytes = 16 << 20, "one string or list that a node of a flow makes";
+    flow_sleep: Time = seconds(3600), "what one node of a flow may wait for at once";
     conversation: Bytes = 64 << 20, "one conversation of an agent; the oldest turns are forgotten first";
     conversations: Items = 1_000, "conversations kept of one user; of more the one used least lately goes";
     audit_flush: Time = seconds(5), "until the rows of the audit log that wait are written, at the end";

@@ -111,11 +111,14 @@ fn alternatives(root: &Value, branches: &[ParameterSet<'_>], detail: Detail) -> 
     texts.join("|")
 }
 
-/// The one required parameter, if it takes text.
+/// The one required parameter, or the only one there is, if it takes text.
 pub(crate) fn only_text(root: &Value) -> Option<&str> {
     let params = params(root, root);
     let mut required = params.iter().filter(|param| param.required);
-    let only = required.next().filter(|_| required.next().is_none())?;
+    let only = match (required.next(), required.next(), params.as_slice()) {
+        (Some(only), None, _) | (None, _, [only]) => only,
+        _ => return None,
+    };
     takes_text(root, only.schema, DEEPEST).then_some(only.name)
 }
 
