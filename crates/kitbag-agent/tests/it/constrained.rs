@@ -223,6 +223,11 @@ impl Drop for RealModel {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "where node is; there is no `Env` value before this one")]
+fn path() -> String {
+    std::env::var("PATH").unwrap()
+}
+
 #[tokio::test]
 async fn a_real_model_calls_a_tool_of_a_real_server() {
     let real = RealModel::start();
@@ -233,7 +238,7 @@ async fn a_real_model_calls_a_tool_of_a_real_server() {
     let name = ServerName::parse("everything").unwrap();
     let script = testkit::tool("npm/node_modules/@modelcontextprotocol/server-everything/dist/index.js");
     let spec = ServerSpec::program(name.clone(), "node", [script.to_str().unwrap(), "stdio"]);
-    let path = std::env::var("PATH").unwrap();
+    let path = path();
     let setup = Setup::from_specs(scene.env().with("PATH", &path), vec![spec]);
     let (kit, _) = Kitbag::open(setup).await.unwrap();
     testkit::in_time(kit.wait_for_servers(&[name], testkit::PATIENCE)).await;
