@@ -67,7 +67,7 @@ fn value(schema: &Value) -> anyhow::Result<String> {
         Some("string") if schema.get("pattern").is_some() => "time such as `\"5s\"` or `\"500ms\"`",
         Some("string") => "string",
         Some("boolean") => "`true` or `false`",
-        Some("integer") => "number",
+        Some("integer" | "number") => "number",
         Some("array") if schema["items"]["type"] == "string" => "list of strings",
         Some("array") => "list of tables",
         None if schema.get("anyOf").is_some() => "list of strings, or `\"all\"`",
