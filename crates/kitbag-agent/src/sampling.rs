@@ -145,7 +145,10 @@ impl Sampling {
 
     async fn ask(&self, request: &SamplingRequest) -> Result<Reply, String> {
         let items: Vec<_> = request.items.iter().collect();
-        let prompt = Prompt { system: &request.system, items: &items, tools: &Value::Null };
+        let mut options = request.options.clone();
+        // What such a model thinks counts, too: it would end before its first word.
+        options.max_tokens = options.max_tokens.filter(|_| !self.model.is_reasoning());
+        let prompt = Prompt { system: &request.system, items: &items, tools: &Value::Null, options: &options };
         let mut stream = self.model.stream(&prompt);
         while let Some(event) = stream.next().await {
             if let ModelEvent::End(reply) = event.map_err(|error| error.to_string())? {

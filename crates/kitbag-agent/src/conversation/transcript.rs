@@ -24,6 +24,8 @@ pub struct Transcript {
 pub enum TranscriptMessage {
     /// What the user said.
     User(String),
+    /// What was answered, in nobody's own words.
+    Said(String),
     /// A reply of a model.
     Model {
         /// Whose it is.
@@ -63,6 +65,7 @@ impl Transcript {
         for item in conversation.items() {
             match item {
                 ChatItem::User(text) => messages.push(TranscriptMessage::User(masks.text(text.clone()))),
+                ChatItem::Said(text) => messages.push(TranscriptMessage::Said(masks.text(text.clone()))),
                 ChatItem::Reply(reply) => messages.push(message(reply, masks)),
                 // Results stand right behind the reply that asked for them, in the order of its calls.
                 ChatItem::Results(answers) => {
@@ -88,6 +91,7 @@ impl Transcript {
         for message in &self.messages {
             match message {
                 TranscriptMessage::User(said) => text += &format!("\n## User\n\n{}\n", said.trim_end()),
+                TranscriptMessage::Said(said) => text += &format!("\n## Answer\n\n{}\n", said.trim_end()),
                 TranscriptMessage::Model { model, text: said, calls, .. } => {
                     text += &format!("\n## {model}\n");
                     if !said.trim().is_empty() {
@@ -105,6 +109,7 @@ impl TranscriptMessage {
     fn to_json(&self) -> Value {
         match self {
             Self::User(text) => json!({"role": "user", "text": text}),
+            Self::Said(text) => json!({"role": "assistant", "text": text}),
             Self::Model { model, text, calls, usage } => json!({
                 "role": "assistant", "model": model.to_string(), "text": text,
                 "calls": calls.iter().map(TranscriptCall::to_json).collect::<Vec<_>>(),

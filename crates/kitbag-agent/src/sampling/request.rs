@@ -2,16 +2,18 @@
 
 use kitbag_core::present::native::ToolAnswer;
 use serde::Deserialize;
-use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Value, json};
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::conversation::ChatItem;
-use crate::model::{ModelId, Reply, Stop, Usage, Vendor};
+use crate::model::ReplyOptions;
 
 /// What a server asks.
 pub(super) struct SamplingRequest {
     pub(super) system: String,
     pub(super) items: Vec<ChatItem>,
+    /// How the reply is to be made.
+    pub(super) options: ReplyOptions,
     /// Whether it would like some model more than others.
     pub(super) has_preferences: bool,
 }
@@ -22,6 +24,12 @@ struct Params {
     messages: Vec<Message>,
     #[serde(default)]
     system_prompt: Option<String>,
+    #[serde(default)]
+    max_tokens: Option<usize>,
+    #[serde(default)]
+    temperature: Option<f64>,
+    #[serde(default)]
+    stop_sequences: Vec<String>,
     #[serde(default)]
     model_preferences: Option<Value>,
     #[serde(default)]
@@ -53,7 +61,13 @@ impl SamplingRequest {
         }
         let items = params.messages.into_iter().map(Message::item).collect::<Result<_, _>>()?;
         let has_preferences = params.model_preferences.is_some_and(|preferences| !preferences.is_null());
-        Ok(Self { system: params.system_prompt.unwrap_or_default(), items, has_preferences })
+        let options = ReplyOptions {
+            max_tokens: params.max_tokens,
+            temperature: params.temperature,
+            stop: params.stop_sequences,
+            ..ReplyOptions::default()
+        };
+        Ok(Self { system: params.system_prompt.unwrap_or_default(), items, options, has_preferences })
     }
 }
 
@@ -79,15 +93,7 @@ impl Message {
         let text = texts.filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n");
         Ok(match self.role {
             Role::User => ChatItem::User(text),
-            Role::Assistant => ChatItem::Reply(reply(&text)?),
+            Role::Assistant => ChatItem::Said(text),
         })
     }
-}
-
-/// A reply in words that every provider is told of in its own.
-fn reply(text: &str) -> Result<Reply, String> {
-    let model = ModelId { vendor: Vendor::OpenAi, name: String::new() };
-    let raw =
-        to_raw_value(&json!({"role": "assistant", "content": text})).map_err(|error| error.to_string())?;
-    Ok(Reply { model, raw, usage: Usage::default(), stop: Stop::Finished })
 }

@@ -146,6 +146,7 @@ async fn images_and_earlier_replies_reach_the_model_in_each_providers_words() {
         let image = json!({"type": "image", "mimeType": "image/png", "data": "aW1hZ2U="});
         let params = json!({
             "systemPrompt": "Be short.", "modelPreferences": {"hints": [{"name": "other"}]}, "maxTokens": 16,
+            "temperature": 0.25, "stopSequences": ["END"],
             "messages": [
                 {"role": "user", "content": {"type": "text", "text": "Hello"}},
                 {"role": "assistant", "content": {"type": "text", "text": "Show me."}},
@@ -167,5 +168,9 @@ async fn images_and_earlier_replies_reach_the_model_in_each_providers_words() {
             _ => ("/messages/3/images/0", "aW1hZ2U="),
         };
         assert_eq!(body.pointer(place).and_then(Value::as_str), Some(expected), "{vendor}: {sent}");
+        // As the server wants it made; the responses of OpenAI know no stop sequences.
+        let is_told = |what: &str| sent.contains(what);
+        assert!(is_told(":16") && is_told(":0.25"), "{vendor}: {sent}");
+        assert!(is_told("[\"END\"]") || vendor == "openai-responses", "{vendor}: {sent}");
     }
 }
