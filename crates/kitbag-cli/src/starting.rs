@@ -21,6 +21,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// the name or by the lists that are remembered; else for all that could have it, as long as an agent waits. Servers that are
 /// remembered to have no such tool are not even started.
 pub(crate) async fn wait_for_tool(context: &mut Context, kit: &Kitbag, tool: &str) {
+    kit.wait_for_pins().await;
     let (limits, wait) = (kit.limits(), context.global.wait);
     let one = wait.unwrap_or(limits.wait_download + limits.wait_list);
     let all = wait.unwrap_or(limits.wait_agent);

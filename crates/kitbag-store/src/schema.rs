@@ -9,14 +9,16 @@ use crate::database::Database;
 use crate::target::Target;
 
 /// The newest version this program knows.
-const KNOWN: i64 = 2;
+const KNOWN: i64 = 3;
 
 fn migrations() -> Migrator {
     let tables = include_str!("../migrations/0001_tables.sql").into_sql_str();
     let tokens = include_str!("../migrations/0002_tokens.sql").into_sql_str();
+    let rotation = include_str!("../migrations/0003_rotation.sql").into_sql_str();
     Migrator::with_migrations(vec![
         Migration::new(1, "tables".into(), MigrationType::Simple, tables, false),
-        Migration::new(KNOWN, "tokens".into(), MigrationType::Simple, tokens, false),
+        Migration::new(2, "tokens".into(), MigrationType::Simple, tokens, false),
+        Migration::new(KNOWN, "rotation".into(), MigrationType::Simple, rotation, false),
     ])
 }
 

@@ -11,7 +11,6 @@ use crate::key::KeyFile;
 
 mod approvals;
 mod audit;
-mod cache;
 mod inputs;
 mod pins;
 mod rotate;

@@ -38,7 +38,7 @@ pub(crate) use convert::{Converted, convert, short};
 pub(crate) use guarded::{guarded_now, troubled};
 pub(crate) use record::{Kept, Records, Taken, masked_arguments};
 pub(crate) use responder::{ANSWERER, Watched};
-pub(crate) use results::{Results, tool as read_result};
+pub(crate) use results::{Remainder, Results, tool as read_result};
 
 /// The tool that reads the rest of a result.
 pub const READ_RESULT: &str = "kitbag_read_result";

@@ -42,6 +42,7 @@ mod options;
 mod pins;
 #[cfg(feature = "present")]
 mod present;
+mod restarts;
 mod views;
 
 pub use apply::ApplyError;
@@ -163,7 +164,10 @@ impl Kitbag {
         let keep = || NamesKeeper::start(&roster, held.own_servers(), &tasks, stop.clone());
         let names = options.only.is_none().then(keep);
         let audit = options.store.clone().and_then(|store| AuditWriter::start(store, &limits).ok());
-        let pins = Pins::open(options.store.clone(), &setup.user, &tasks, stop.clone());
+        let again = roster.clone();
+        let told = move || again.tell_again();
+        let pins =
+            Pins::open(options.store.clone(), &setup.user, limits.pin_poll, &tasks, stop.clone(), told);
         let kit = Self(Arc::new_cyclic(|me| Inner {
             me: me.clone(),
             user: setup.user.clone(),
@@ -222,6 +226,12 @@ impl Kitbag {
     pub async fn wait_for_servers(&self, servers: &[ServerName], at_most: Duration) {
         let read = tokio::time::timeout(at_most, self.0.pins.is_read());
         let _ = tokio::join!(self.0.wait_for(servers, at_most), read);
+    }
+
+    /// Waits until it is known which definitions are held: nothing is shown by mistake before, or kept away. Without a store
+    /// that is so at once; a database that does not answer is waited for as long as [`Limits::store_wait`] says.
+    pub async fn wait_for_pins(&self) {
+        self.0.pins.is_read().await;
     }
 
     /// The links, in order of name.

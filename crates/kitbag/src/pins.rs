@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use kitbag_core::catalog::Tool;
@@ -16,7 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::store::{Hash256, Pin, PinKey, PinState, RowOwner, Store, StoreError};
 
-/// Pins that wait to be written; one more is written when its tool is used next.
+/// Pins that wait to be written; one more holds until this process ends.
 const QUEUE: usize = 1_024;
 
 /// What is pinned, of all servers of one handle.
@@ -24,13 +24,15 @@ pub(crate) struct Pins {
     known: ArcSwap<Known>,
     /// Counts what may change a decision: the reading of pins, approvals, removals.
     revision: AtomicU64,
+    /// Whether a tool was held since they were read: then it is worth looking whether another process approved it.
+    holds: AtomicBool,
     /// Whether the pins are read, or cannot be.
     read: watch::Sender<bool>,
     queue: Option<mpsc::Sender<Pin>>,
     trouble: ArcSwap<Option<StoreError>>,
 }
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 enum Known {
     /// Nothing is kept: every definition is as good as another.
     Nothing,
@@ -42,7 +44,7 @@ enum Known {
 }
 
 /// The pins of servers that all share, and of those that are the user's own.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 struct PinMap {
     shared: HashMap<ServerName, HashMap<ToolName, Pinned>>,
     own: HashMap<ServerName, HashMap<ToolName, Pinned>>,
@@ -127,18 +129,22 @@ pub(crate) enum PinVerdict {
 }
 
 impl Pins {
-    /// Reads the pins of a user and those that all share, in the background; without a store nothing is pinned.
+    /// Reads the pins of a user and those that all share, in the background, and tells when another process changed what is
+    /// held; without a store nothing is pinned.
     pub(crate) fn open(
         store: Option<Arc<dyn Store>>,
         user: &UserId,
+        poll: Duration,
         tasks: &TaskTracker,
         stop: CancellationToken,
+        told: impl Fn() + Send + Sync + 'static,
     ) -> Arc<Self> {
         let known = if store.is_some() { Known::Reading } else { Known::Nothing };
         let (queue, waiting) = mpsc::channel(QUEUE);
         let pins = Arc::new(Self {
             known: ArcSwap::from_pointee(known),
             revision: AtomicU64::new(0),
+            holds: AtomicBool::new(false),
             read: watch::Sender::new(store.is_none()),
             queue: store.is_some().then_some(queue),
             trouble: ArcSwap::from_pointee(None),
@@ -147,23 +153,47 @@ impl Pins {
             let (pins, user) = (pins.clone(), user.clone());
             tasks.spawn(async move {
                 pins.read_from(&*store, &user).await;
-                pins.write_to(&*store, waiting, stop).await;
+                pins.keep(&*store, &user, waiting, poll, stop, told).await;
             });
         }
         pins
     }
 
-    /// Reads them anew: another process may have approved something.
+    /// Reads them anew.
     pub(crate) async fn read_from(&self, store: &dyn Store, user: &UserId) {
+        let known = self.read(store, user).await;
+        self.known.store(Arc::new(known));
+        self.is_other();
+    }
+
+    /// Reads them anew as long as a tool is held, or nobody knows whether one is; whether that changed anything.
+    async fn look_again(&self, store: &dyn Store, user: &UserId, waiting: &mpsc::Receiver<Pin>) -> bool {
+        let before = self.known.load_full();
+        let known = self.read(store, user).await;
+        // What is known stays known while the store is away; what was used meanwhile is not in it yet.
+        let is_lost = matches!((&*before, &known), (Known::Read(_), Known::Unknown(_)));
+        if is_lost || *before == known || !waiting.is_empty() {
+            return false;
+        }
+        let last = self.known.compare_and_swap(&before, Arc::new(known));
+        let is_other = Arc::ptr_eq(&last, &before);
+        if is_other {
+            self.is_other();
+        }
+        is_other
+    }
+
+    async fn read(&self, store: &dyn Store, user: &UserId) -> Known {
         let read = async {
             let mut all = store.pins(&RowOwner::Shared).await?;
             all.extend(store.pins(&RowOwner::User(user.clone())).await?);
             Ok::<_, StoreError>(all)
         };
-        let known = match read.await {
+        match read.await {
             Ok(all) => {
                 let mut pins = PinMap::default();
                 all.iter().for_each(|pin| pins.add(&pin.key, Pinned::of(pin)));
+                self.trouble.store(Arc::default());
                 Known::Read(pins)
             }
             Err(error) => {
@@ -171,35 +201,61 @@ impl Pins {
                 self.trouble.store(Arc::new(Some(error)));
                 Known::Unknown(why)
             }
-        };
-        self.known.store(Arc::new(known));
+        }
+    }
+
+    /// What is held may be another.
+    fn is_other(&self) {
+        self.holds.store(false, Ordering::Release);
         self.revision.fetch_add(1, Ordering::Release);
         self.read.send_replace(true);
     }
 
-    /// Writes what is used for the first time, until told to stop; what waits then is written still.
-    async fn write_to(&self, store: &dyn Store, mut waiting: mpsc::Receiver<Pin>, stop: CancellationToken) {
+    /// Writes what is used for the first time, until told to stop; what waits then is written still. Looks now and then
+    /// whether another process approved what is held here.
+    async fn keep(
+        &self,
+        store: &dyn Store,
+        user: &UserId,
+        mut waiting: mpsc::Receiver<Pin>,
+        poll: Duration,
+        stop: CancellationToken,
+        told: impl Fn(),
+    ) {
         let mut batch = Vec::new();
-        loop {
-            let is_over = tokio::select! {
+        let mut is_over = false;
+        while !is_over {
+            tokio::select! {
                 biased;
-                count = waiting.recv_many(&mut batch, QUEUE) => count == 0,
                 () = stop.cancelled() => {
                     while let Ok(pin) = waiting.try_recv() {
                         batch.push(pin);
                     }
-                    true
+                    is_over = true;
                 }
-            };
-            if !batch.is_empty()
-                && let Err(error) = store.put_pins(&batch).await
-            {
-                // They hold for this process all the same.
-                self.trouble.store(Arc::new(Some(error)));
+                count = waiting.recv_many(&mut batch, QUEUE), if batch.len() < QUEUE => is_over = count == 0,
+                () = tokio::time::sleep(poll) => {
+                    if batch.is_empty() && self.holds.load(Ordering::Acquire)
+                        && self.look_again(store, user, &waiting).await
+                    {
+                        told();
+                    }
+                }
             }
-            batch.clear();
-            if is_over {
-                return;
+            if batch.is_empty() {
+                continue;
+            }
+            match store.put_pins(&batch).await {
+                // They hold for this process all the same, and are written when the store is there again.
+                Err(error) if error.is_passing() => self.trouble.store(Arc::new(Some(error))),
+                Err(error) => {
+                    self.trouble.store(Arc::new(Some(error)));
+                    batch.clear();
+                }
+                Ok(()) => {
+                    self.trouble.store(Arc::default());
+                    batch.clear();
+                }
             }
         }
     }
@@ -218,6 +274,14 @@ impl Pins {
 
     /// What the pins say about a tool of a server with this owner.
     pub(crate) fn judge(&self, mode: PinMode, owner: Option<&UserId>, tool: &Tool) -> PinVerdict {
+        let verdict = self.verdict(mode, owner, tool);
+        if matches!(verdict, PinVerdict::Held(_)) {
+            self.holds.store(true, Ordering::Release);
+        }
+        verdict
+    }
+
+    fn verdict(&self, mode: PinMode, owner: Option<&UserId>, tool: &Tool) -> PinVerdict {
         let known = self.known.load();
         let pinned = match &**known {
             Known::Nothing => return PinVerdict::Free,
@@ -252,6 +316,17 @@ impl Pins {
         let key = key(owner, &tool.server, &tool.name);
         let hash = Hash256::from_bytes(tool.definition_hash());
         let pinned = Pinned { hash, is_approved: false };
+        let now = SystemTime::now();
+        let (definition, state) = (tool.canonical_definition(), PinState::Seen);
+        // Before it is known: who reads the store anew must see that something waits.
+        let _ = queue.try_send(Pin {
+            key: key.clone(),
+            hash,
+            definition,
+            state,
+            first_seen: now,
+            last_seen: now,
+        });
         // What is free stays free: no view has to be made anew for this.
         self.known.rcu(|known| match &**known {
             Known::Read(pins) => {
@@ -261,10 +336,6 @@ impl Pins {
             }
             other => other.clone(),
         });
-        let now = SystemTime::now();
-        let definition = tool.canonical_definition();
-        let state = PinState::Seen;
-        let _ = queue.try_send(Pin { key, hash, definition, state, first_seen: now, last_seen: now });
     }
 
     /// What went wrong with the store, if anything did.

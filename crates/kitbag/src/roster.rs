@@ -99,6 +99,11 @@ impl Opened {
         }
     }
 
+    /// Ends when that happens.
+    pub(crate) fn end(&self) -> CancellationToken {
+        self.following.clone()
+    }
+
     /// Its tools are no longer followed; the link, if nobody else holds it.
     pub(crate) fn let_go(&self) -> Option<Link> {
         self.following.cancel();
@@ -167,6 +172,12 @@ impl Roster {
     /// Tells whenever what servers offer beside tools may be another.
     pub(crate) fn watch_offered(&self) -> watch::Receiver<u64> {
         self.offered.subscribe()
+    }
+
+    /// Has whoever follows the tools look at them once more: who may see which is another.
+    pub(crate) fn tell_again(&self) {
+        self.told.send_modify(|_| ());
+        self.offered.send_modify(|count| *count += 1);
     }
 
     /// Puts another world in place of the one before, with its links and what is known of their tools.

@@ -1,5 +1,4 @@
-//! What Kitbag keeps between runs beside its configuration: pins, approvals, tokens, answers to inputs, remembered lists,
-//! the audit log. Here are the traits and their rows, so that the library needs no database; [`MemoryStore`] keeps all of
+//! What Kitbag keeps between runs beside its configuration: pins, approvals, tokens, answers to inputs, the audit log. Here are the traits and their rows, so that the library needs no database; [`MemoryStore`] keeps all of
 //! it until the program ends, and the crate `kitbag-store` in SQLite or PostgreSQL. All three behave alike.
 //!
 //! Each row belongs to a user, or to everybody ([`RowOwner`]). A method that is given a user finds that user's rows alone: the
@@ -9,7 +8,6 @@
 mod approvals;
 mod audit;
 mod audit_writer;
-mod cache;
 pub mod chain;
 mod error;
 mod hash;
@@ -29,7 +27,6 @@ pub use audit::{
     AuditScope, AuditStore, AuditVerdict, Retention, WriterId,
 };
 pub use audit_writer::{AuditWriter, Unwritten};
-pub use cache::{CacheEntry, CacheKey, CacheKind, CacheStore};
 pub use error::StoreError;
 pub use hash::Hash256;
 pub use inputs::{InputKey, InputStore};
@@ -48,11 +45,11 @@ pub type StoreFuture<'a, T, E = StoreError> = BoxFuture<'a, Result<T, E>>;
 /// What is written is kept when the future is done, also if the machine loses power a moment later. A store is opened
 /// lazily: nothing is created before something is written, and reading what is not there gives nothing.
 pub trait Store:
-    PinStore + ApprovalStore + TokenStore + InputStore + CacheStore + AuditStore + Send + Sync + 'static
+    PinStore + ApprovalStore + TokenStore + InputStore + AuditStore + Send + Sync + 'static
 {
 }
 
 impl<T> Store for T where
-    T: PinStore + ApprovalStore + TokenStore + InputStore + CacheStore + AuditStore + Send + Sync + 'static
+    T: PinStore + ApprovalStore + TokenStore + InputStore + AuditStore + Send + Sync + 'static
 {
 }

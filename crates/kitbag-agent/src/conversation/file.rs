@@ -92,7 +92,7 @@ pub(super) struct ConversationFile {
 impl Conversations {
     /// Those of a user, in the state folder.
     pub fn of(user: &UserId, state: &Path, limits: &Limits) -> Self {
-        let folder = state.join("conversations").join(user.as_str());
+        let folder = state.join("conversations").join(user.state_folder());
         Self { folder, user: user.clone(), most_bytes: limits.conversation, most_files: limits.conversations }
     }
 

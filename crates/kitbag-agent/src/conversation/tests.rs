@@ -125,6 +125,22 @@ fn s4_18_a_kept_conversation_is_found_again_and_clear_really_clears() {
     assert_eq!((all.ids(), other.ids()), (vec![id], vec![]));
 }
 
+/// Two whose names differ by case alone, also where case is folded.
+#[test]
+fn t34_conversations_of_two_users_lie_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let of = |user: &str| Conversations::of(&UserId::parse(user).unwrap(), folder.path(), &Limits::default());
+    let (ids, others) = (of("ada"), of("Ada"));
+    let id = ids.create().unwrap().id().clone();
+    assert!(matches!(others.resume(&id), Err(ConversationError::NotFound { .. })));
+    others.create().unwrap();
+    assert_eq!((ids.ids().len(), others.ids().len()), (1, 1));
+    let names = std::fs::read_dir(folder.path().join("conversations")).unwrap();
+    let names: std::collections::BTreeSet<String> =
+        names.map(|entry| entry.unwrap().file_name().to_string_lossy().to_lowercase()).collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
+
 #[test]
 fn a_line_that_was_cut_off_is_taken_away_and_open_calls_are_told() {
     let folder = tempfile::tempdir().unwrap();

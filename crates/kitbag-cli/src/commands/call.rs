@@ -267,6 +267,8 @@ fn failed(context: &mut Context, view: &View, name: &str, error: kitbag::CallErr
         }
         ErrorKind::ApprovalDenied => Failure::new(Exit::Held, message)
             .hint("call it at a terminal, where you are asked, or change \"approve\" in kitbag.toml"),
+        // The message says what to do.
+        ErrorKind::Held if message.contains("kitbag pins") => Failure::new(Exit::Held, message),
         ErrorKind::OutcomeUnknown => Failure::new(Exit::OutcomeUnknown, message)
             .hint("look whether it was carried out before you call it again"),
         kind => {

@@ -61,7 +61,8 @@ pub(super) fn known_faults(setup: &Setup) -> Vec<Fault> {
 }
 
 fn without_rules(setup: &Setup) -> Vec<Fault> {
-    let mut faults: Vec<Fault> = setup.faults().cloned().chain(setup.fallbacks().faults).collect();
+    let of_rules = setup.fallbacks().faults.into_iter().chain(setup.rule_faults());
+    let mut faults: Vec<Fault> = setup.faults().cloned().chain(of_rules).collect();
     for row in setup.merged.servers.iter().filter(|row| row.state == EntryState::Used) {
         if let Some(spec) = &row.spec {
             match setup.resolve(spec, &row.layer) {
@@ -137,7 +138,8 @@ fn tell(context: &mut Context, used: usize, rows: &[connect::Server], mut faults
 /// What the files say outweighs servers that are away.
 fn exit(faults: &[Fault]) -> Exit {
     let errors = || faults.iter().filter(|fault| fault.severity == Severity::Error);
-    if errors().any(|fault| fault.stage == Stage::Config) {
+    // A slip in a rule is found when the rules are compiled.
+    if errors().any(|fault| fault.stage == Stage::Config || fault.kind == FaultKind::WrongValue) {
         Exit::Config
     } else if errors().next().is_some() {
         Exit::Unavailable

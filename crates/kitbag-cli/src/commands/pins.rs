@@ -186,8 +186,11 @@ fn list(context: &mut Context, which: &[String]) -> Result<Exit, Failure> {
 
 fn diff(context: &mut Context, which: &[String]) -> Result<Exit, Failure> {
     with_tools(context, Look::Connected, which, async |context, _, tools| {
+        let is_changed = |tool: &&PinnedTool| tool.status == PinStatus::Changed;
+        // All of one that nobody has approved yet is new; it is shown to whoever asks for it.
+        let is_new = |tool: &&PinnedTool| !which.is_empty() && tool.status == PinStatus::New;
         let changed: Vec<&PinnedTool> =
-            tools.iter().filter(|tool| tool.status == PinStatus::Changed).collect();
+            tools.iter().filter(|tool| is_changed(tool) || is_new(tool)).collect();
         if context.global.json {
             context.print_json(&changed.iter().map(|tool| as_json(tool)).collect::<Value>());
         } else if changed.is_empty() {
@@ -198,7 +201,7 @@ fn diff(context: &mut Context, which: &[String]) -> Result<Exit, Failure> {
             }
             context.remark("to take a change: kitbag pins approve SERVER/TOOL");
         }
-        Ok(if changed.is_empty() { Exit::Done } else { Exit::Drift })
+        Ok(if changed.iter().any(is_changed) { Exit::Drift } else { Exit::Done })
     })
 }
 

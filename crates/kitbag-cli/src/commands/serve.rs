@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::SystemTime;
 
+use kitbag::approvals::AskElsewhere;
 use kitbag::store::Store;
-use kitbag::{BoxFuture, Kitbag, Mode, OpenOptions, Setup, UserId};
+use kitbag::{Approver, BoxFuture, Kitbag, Mode, OpenOptions, Setup, UserId};
 use kitbag_core::names::NameForm;
 use kitbag_core::text::visible;
 use kitbag_server::{Endpoint, EndpointOptions, HttpOptions, Kits};
@@ -185,7 +186,9 @@ impl AllKits {
             kitbag::QuestionKind::Roots,
         ];
         let local = live::demo(context, &setup);
-        let options = OpenOptions { answers, local, ..options };
+        // Nobody sits here: who may answer reads `kitbag approvals`.
+        let approver = Some(Arc::new(AskElsewhere) as Arc<dyn Approver>);
+        let options = OpenOptions { answers, local, approver, ..options };
         let first = Kitbag::start(setup, options.clone());
         let followers = Followers::new(context);
         followers.add(&first);

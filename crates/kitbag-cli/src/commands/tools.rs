@@ -71,6 +71,7 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     };
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
+        kit.wait_for_pins().await;
         let early = remembered(context, &kit, &user, args)?;
         if let Some(view) = &early {
             list(context, &kit, &ShownView { view, when: When::Early }, args, &asked)?;

@@ -18,6 +18,7 @@ use crate::house::{BINARY, Ran, Runs as _};
 
 mod attacks;
 mod follow;
+mod held;
 mod life;
 mod offered;
 mod streams;

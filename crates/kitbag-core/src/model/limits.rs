@@ -116,6 +116,8 @@ limits! {
     watch: Time = seconds(2), "between two looks at whether a configuration file changed";
     refresh: Time = seconds(5), "between two refreshes of a tool list, at least; doubles while nothing changes";
     poll: Time = seconds(300), "between two refreshes of a tool list whose server neither tells of changes nor says how long it holds; what refresh grows to";
+    holds: Time = seconds(24 * 3600), "how long a list of a server is believed to hold, whatever it says";
+    eras: Items = 10_000, "servers of which it is remembered which protocol they speak";
     line: Bytes = 16 << 20, "one message of a server";
     http_headers: Bytes = 64 << 10, "the headers of one answer";
     http_page: Bytes = 64 << 10, "what is read of an answer that refuses";
@@ -162,8 +164,8 @@ limits! {
     schema_ways: Items = 10_000, "ways in which a schema looks at one and the same value";
     schema_steps: Items = 1_000_000, "steps to check one value against a schema";
     approval_poll: Time = Duration::from_millis(250), "between two looks whether another process approved a call";
+    pin_poll: Time = seconds(5), "between two looks whether another process approved a definition that is held";
     approvals: Items = 1_000, "approvals of one user that wait for an answer at once";
-    cached: Bytes = 64 << 20, "one entry of the store's cache";
     store_wait: Time = seconds(5), "until the database is connected, or others let go of its lock";
     store_query: Time = seconds(30), "until the database has done what it was asked";
     audit_queue: Items = 10_000, "rows of the audit log that wait to be written; more are counted and lost";

@@ -119,7 +119,8 @@ impl RuleSet {
         let mut access = ToolAccess::default();
         for rule in about(&self.deny, Purpose::Restrict) {
             if !rule.is_conditional() {
-                return Err(format!("denied by {} of {}", rule.shown(), self.whose));
+                let advice = advice(std::slice::from_ref(&rule), tool, risk);
+                return Err(format!("denied by {} of {}{advice}", rule.shown(), self.whose));
             }
             access.deny_if.push(self.reference(&rule));
         }
@@ -135,7 +136,11 @@ impl RuleSet {
         if let Some(allow) = &self.allow {
             let allowing = about(allow, Purpose::Permit);
             if allowing.is_empty() {
-                return Err(format!("not in the allow list of {}", self.whose));
+                return Err(format!(
+                    "not in the allow list of {}{}",
+                    self.whose,
+                    advice(&allow.rules, tool, risk)
+                ));
             }
             if allowing.iter().all(|rule| rule.is_conditional()) {
                 let rules = allowing.iter().map(|rule| self.reference(rule)).collect();
@@ -162,6 +167,15 @@ impl RuleSet {
     fn reference(&self, rule: &Arc<PolicyRule>) -> RuleReference {
         RuleReference { rule: rule.clone(), whose: self.whose.as_str().into() }
     }
+}
+
+/// What to do where a rule looks at what a tool does, and nobody has said that or approved what its server says.
+fn advice(rules: &[Arc<PolicyRule>], tool: &Tool, risk: Risk) -> String {
+    if !rules.iter().any(|rule| rule.assumes(risk)) {
+        return String::new();
+    }
+    let server = &tool.server;
+    format!("; what it does is not known: kitbag pins approve {server}, or \"risk\" under [servers.{server}]")
 }
 
 /// Rules of one kind; globs over tools are looked up together.

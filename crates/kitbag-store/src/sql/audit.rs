@@ -1,5 +1,7 @@
 //! The audit log in SQL: appending and reading.
 
+use std::time::{Duration, SystemTime};
+
 use kitbag::store::chain::{AuditColumns, ChainPoint, millis};
 use kitbag::store::{
     AuditBatch, AuditEntry, AuditPosition, AuditQuery, AuditScope, AuditStore, AuditVerdict, Hash256,
@@ -68,6 +70,10 @@ impl AuditStore for SqlStore {
 
     fn verify(&self) -> StoreFuture<'_, AuditVerdict> {
         Box::pin(self.verify_chains())
+    }
+
+    fn begin_rotation(&self, now: SystemTime, every: Duration) -> StoreFuture<'_, bool> {
+        Box::pin(self.database.in_time(self.rotation_begins(now, every)))
     }
 
     fn rotate<'a>(&'a self, keep: &'a Retention) -> StoreFuture<'a, u64> {

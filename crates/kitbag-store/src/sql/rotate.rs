@@ -1,5 +1,7 @@
 //! Removing the oldest rows of the audit log.
 
+use std::time::{Duration, SystemTime};
+
 use kitbag::store::chain::millis;
 use kitbag::store::{Retention, StoreError};
 
@@ -26,7 +28,21 @@ const FORGET: &str = "
     DELETE FROM audit_heads
     WHERE at < $1 AND NOT EXISTS (SELECT 1 FROM audit WHERE audit.writer = audit_heads.writer)";
 
+/// One row, written by one of those who come at once: the others find that it is not due any more.
+const BEGIN: &str = "
+    INSERT INTO audit_rotation (id, at) VALUES (1, $1)
+    ON CONFLICT (id) DO UPDATE SET at = excluded.at WHERE audit_rotation.at <= $2 OR $3 < audit_rotation.at";
+
 impl SqlStore {
+    pub(super) async fn rotation_begins(&self, now: SystemTime, every: Duration) -> Result<bool, StoreError> {
+        let (now, every) = (millis(now), i64::try_from(every.as_millis()).unwrap_or(i64::MAX));
+        let pool = self.database.to_write().await?;
+        let begin =
+            sqlx::query(BEGIN).bind(now).bind(now.saturating_sub(every)).bind(now.saturating_add(every));
+        let done = begin.execute(pool).await.map_err(|error| self.failed(error))?;
+        Ok(0 < done.rows_affected())
+    }
+
     pub(super) async fn rotate_chains(&self, keep: &Retention) -> Result<u64, StoreError> {
         if self.database.to_read().await?.is_none() {
             return Ok(0);

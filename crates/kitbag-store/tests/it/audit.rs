@@ -1,7 +1,7 @@
 //! The audit log: pages, chains, rotation.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use kitbag::store::{
     AuditDecision, AuditOutcome, AuditPosition, AuditQuery, AuditRow, AuditScope, AuditVerdict, Retention,
@@ -70,6 +70,20 @@ pub(crate) async fn a_batch_is_written_once(store: Arc<dyn Store>) {
     // Rows between are missing.
     assert!(store.append(&batch("w", 5, vec![row("ada", 5)])).await.is_err());
     assert_eq!(store.verify().await.unwrap(), AuditVerdict::Intact { rows: 3 });
+}
+
+/// Processes come by at the same time; a clock that was far ahead must not put it off for ever.
+pub(crate) async fn one_of_many_rotates_and_not_too_soon(store: Arc<dyn Store>) {
+    let every = Duration::from_millis(10);
+    let mut all = tokio::task::JoinSet::new();
+    for _ in 0..8 {
+        let store = store.clone();
+        all.spawn(async move { store.begin_rotation(at(100), every).await.unwrap() });
+    }
+    assert_eq!(all.join_all().await.into_iter().filter(|is_due| *is_due).count(), 1);
+    let due = async |now| store.begin_rotation(at(now), every).await.unwrap();
+    assert_eq!((due(109).await, due(95).await, due(110).await, due(110).await), (false, false, true, false));
+    assert_eq!((due(100).await, due(99).await, due(100).await), (false, true, false));
 }
 
 pub(crate) async fn what_rotates_away_leaves_a_chain_that_verifies(store: Arc<dyn Store>) {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use kitbag::ErrorKind;
 use kitbag::store::{
-    ApprovalAsk, AuditBatch, AuditDecision, AuditOutcome, AuditRow, CacheEntry, CacheKey, CacheKind, Hash256,
-    InputKey, Pin, PinKey, PinState, RowOwner, TokenEntry, WriterId,
+    ApprovalAsk, AuditBatch, AuditDecision, AuditOutcome, AuditRow, Hash256, InputKey, Pin, PinKey, PinState,
+    RowOwner, TokenEntry, WriterId,
 };
 
 use crate::stores::{at, server, tool, user};
@@ -50,15 +50,6 @@ pub(crate) fn token(of: &str, name: &str, secret: &str) -> TokenEntry {
 
 pub(crate) fn input(of: &str, id: &str) -> InputKey {
     InputKey { user: user(of), scope: "/home/x/mcp.json".to_owned(), id: id.to_owned() }
-}
-
-pub(crate) fn cached(owned_by: &str, identity: &str) -> CacheKey {
-    let (kind, key) = (CacheKind::Rotation, "files".to_owned());
-    CacheKey { kind, owner: owner(owned_by), key, identity: identity.to_owned() }
-}
-
-pub(crate) fn blob(text: &str, millis: u64) -> CacheEntry {
-    CacheEntry { blob: text.as_bytes().to_vec(), at: at(millis) }
 }
 
 pub(crate) fn row(of: &str, millis: u64) -> AuditRow {

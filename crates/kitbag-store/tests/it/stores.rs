@@ -65,7 +65,6 @@ impl Place {
 pub(crate) fn small_limits() -> Limits {
     let mut limits = Limits::default();
     limits.approvals = 5;
-    limits.cached = 1024;
     limits
 }
 

@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use kitbag::Secret;
 use kitbag::store::{
-    ApprovalAnswer, AuditQuery, AuditScope, CacheKey, Hash256, PinState, Store, StoreError, TokenEntry,
-    TokenError,
+    ApprovalAnswer, AuditQuery, AuditScope, Hash256, PinState, Store, TokenEntry, TokenError,
 };
 
-use crate::rows::{ask, batch, blob, cached, input, owner, pin, row, token};
+use crate::rows::{ask, batch, input, owner, pin, row, token};
 use crate::stores::{Place, at, memory, user};
 use crate::{approvals, audit};
 
@@ -30,10 +29,10 @@ const CHECKS: &[(&str, Check)] = checks![
     approvals::of_many_answers_one_counts,
     tokens_are_found_by_their_hash,
     inputs_are_kept_and_forgotten,
-    the_cache_is_bounded,
     audit::pages_are_newest_first,
     audit::a_batch_is_written_once,
     audit::what_rotates_away_leaves_a_chain_that_verifies,
+    audit::one_of_many_rotates_and_not_too_soon,
     audit::any_text_is_kept,
     audit::writers_have_chains_of_their_own,
     two_users_have_two_of_everything,
@@ -147,29 +146,6 @@ async fn inputs_are_kept_and_forgotten(store: Arc<dyn Store>) {
     assert!(store.input(&key).await.unwrap().is_none());
 }
 
-async fn the_cache_is_bounded(store: Arc<dyn Store>) {
-    let key = cached("", "v0");
-    store.put_cached(&key, &blob("old", 1)).await.unwrap();
-    store.put_cached(&key, &blob("list", 2)).await.unwrap();
-    assert_eq!(store.cached(&key, 4).await.unwrap(), Some(blob("list", 2)));
-    assert_eq!(store.cached(&key, 3).await.unwrap(), None);
-    // Larger than `cached`.
-    let large = store.put_cached(&key, &blob(&"x".repeat(1025), 3)).await;
-    assert!(matches!(large, Err(StoreError::TooMany { most: 1024, .. })), "{large:?}");
-    // The oldest identity goes, and never the one just written.
-    for n in 1..=CacheKey::IDENTITIES {
-        store.put_cached(&cached("", &format!("v{n}")), &blob("list", 10 + n as u64)).await.unwrap();
-    }
-    assert_eq!(store.cached(&key, 9).await.unwrap(), None);
-    assert!(store.cached(&cached("", "v1"), 9).await.unwrap().is_some());
-    store.put_cached(&cached("", "late"), &blob("list", 0)).await.unwrap();
-    assert!(store.cached(&cached("", "late"), 9).await.unwrap().is_some());
-    assert!(store.cached(&cached("", "v1"), 9).await.unwrap().is_none());
-    assert_eq!(store.sweep_cache(at(13)).await.unwrap(), 2);
-    assert!(store.remove_cached(&cached("", "v4")).await.unwrap());
-    assert!(!store.remove_cached(&cached("", "v4")).await.unwrap());
-}
-
 /// One block for each table.
 async fn two_users_have_two_of_everything(store: Arc<dyn Store>) {
     let (ada, ben) = (user("ada"), user("Ada"));
@@ -203,12 +179,6 @@ async fn two_users_have_two_of_everything(store: Arc<dyn Store>) {
     assert!(store.input(&input("Ada", "key")).await.unwrap().is_none());
     assert!(store.inputs(&ben).await.unwrap().is_empty());
     assert!(!store.remove_input(&input("Ada", "key")).await.unwrap());
-    // The cache.
-    store.put_cached(&cached("ada", "v"), &blob("hers", 1)).await.unwrap();
-    for other in ["Ada", ""] {
-        assert_eq!(store.cached(&cached(other, "v"), 99).await.unwrap(), None);
-        assert!(!store.remove_cached(&cached(other, "v")).await.unwrap());
-    }
     // The audit log.
     store.append(&batch("w", 1, vec![row("ada", 1), row("Ada", 2)])).await.unwrap();
     let query = AuditQuery::newest(AuditScope::User(ben), 10);

@@ -1,7 +1,7 @@
 //! One server, kept alive: one task that starts it, watches it and starts it again, and calls that find it
 //! wherever it is in that.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -47,6 +47,8 @@ struct Inner {
     session: watch::Sender<Option<Arc<Session>>>,
     /// When this began, by both clocks: a call then needs to look at only one.
     born: (Instant, SystemTime),
+    /// Restarts that the audit log knows of.
+    told_restarts: AtomicU32,
     /// When a call last came back, in microseconds after that; 0 when none did.
     last_good: AtomicU64,
     tools: watch::Sender<Option<Arc<ToolList>>>,
@@ -86,6 +88,7 @@ impl Link {
             is_here: AtomicBool::new(state.is_here()),
             session: watch::Sender::new(None),
             born: (Instant::now(), SystemTime::now()),
+            told_restarts: AtomicU32::new(0),
             last_good: AtomicU64::new(0),
             tools: watch::Sender::new(None),
             lists: KeptLists::default(),
@@ -165,6 +168,11 @@ impl Link {
     /// Tells when its state changes.
     pub(crate) fn watch_status(&self) -> watch::Receiver<LinkStatus> {
         self.0.status.subscribe()
+    }
+
+    /// How many of so many restarts nobody has told of yet; they count as told then.
+    pub(crate) fn untold_restarts(&self, restarts: u32) -> u32 {
+        restarts.saturating_sub(self.0.told_restarts.fetch_max(restarts, Ordering::Relaxed))
     }
 
     /// Writes a line into its log.

@@ -55,9 +55,6 @@ impl ToolList {
     }
 }
 
-/// The longest a list is believed to hold.
-const DAY: Duration = Duration::from_secs(24 * 3600);
-
 /// Definitions left out that are told one by one.
 const MOST_REJECTED: usize = 100;
 
@@ -147,7 +144,8 @@ async fn pages(
             return Ok(end.cut(ListCut::by("list", format!("more than {} bytes", limits.list))));
         }
         let page = Page::read(&raw, kind)?;
-        end.ttl = ttl(page.ttl_ms).or(end.ttl);
+        // A list holds no longer than any of its pages.
+        end.ttl = [end.ttl, ttl(page.ttl_ms, limits.holds)].into_iter().flatten().min();
         end.private |= page.cache_scope.is_some_and(|scope| scope.get() == "\"private\"");
         for item in &page.items {
             if kind.most <= taken.count() {
@@ -201,9 +199,11 @@ fn whole(error: RequestError, limits: &Limits) -> RequestError {
     }
 }
 
-fn ttl(raw: Option<&RawValue>) -> Option<Duration> {
+/// How long a page holds by the word of its server: never for less than no time, nor for longer than is believed. What is
+/// not a number says nothing.
+fn ttl(raw: Option<&RawValue>, most: Duration) -> Option<Duration> {
     let ms: f64 = raw?.get().parse().ok()?;
-    (0.0 <= ms).then(|| Duration::from_secs_f64((ms / 1000.0).min(DAY.as_secs_f64())))
+    (!ms.is_nan()).then(|| Duration::from_secs_f64((ms / 1000.0).clamp(0.0, most.as_secs_f64())))
 }
 
 /// The tools taken so far, and where each name stands.
@@ -283,6 +283,30 @@ fn next(cursor: Option<&RawValue>, era: Era, seen: &mut HashSet<String>, limits:
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn t42_how_long_a_list_holds_is_clamped() {
+        let hour = Duration::from_secs(3600);
+        for (said, holds) in [
+            ("60000", Some(60)),
+            ("59999.9999", Some(60)),
+            ("0", Some(0)),
+            ("-0.0", Some(0)),
+            ("-1", Some(0)),
+            ("-1e999", Some(0)),
+            ("3600001", Some(3600)),
+            ("9223372036854775808", Some(3600)),
+            ("1e999", Some(3600)),
+            ("\"60000\"", None),
+            ("null", None),
+            ("[1]", None),
+        ] {
+            let raw = RawValue::from_string(said.to_owned()).unwrap();
+            let ttl = ttl(Some(&raw), hour).map(|ttl| ttl.as_secs_f64().round() as u64);
+            assert_eq!(ttl, holds, "{said}");
+        }
+        assert_eq!(ttl(None, hour), None);
+    }
 
     #[test]
     fn a_cursor_beyond_its_bound_ends_the_list() {

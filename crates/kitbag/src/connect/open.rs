@@ -184,7 +184,7 @@ impl Opener<'_> {
             },
             _ => self.probe(resolved, deadline).await?,
         };
-        self.context.memory.set(&key, Some(session.greeting.era));
+        self.context.memory.set(&key, Some(session.greeting.era), self.plan.limits.eras);
         Ok(session)
     }
 

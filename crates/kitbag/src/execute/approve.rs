@@ -40,13 +40,30 @@ pub trait Approver: Send + Sync + 'static {
     /// Whether a call may be made, and for how long that holds. The call waits for it, up to its total clock. Where there is
     /// a store ([`crate::OpenOptions::store`]), another process of the same user may answer first.
     fn approve(&self, approval: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer>;
+
+    /// Whether it asks anybody in this process. Where not, and the question cannot be kept in the store, nobody can answer and
+    /// the call is refused at once.
+    fn asks_here(&self) -> bool {
+        true
+    }
 }
 
 /// Asks nobody here: whoever reads `kitbag approvals` in another process answers, or nobody in time.
 pub struct AskElsewhere;
 
 impl Approver for AskElsewhere {
-    fn approve(&self, _: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
+    fn approve(&self, asked: ApprovalRequest) -> BoxFuture<'_, ApprovalAnswer> {
+        tracing::warn!(
+            target: "kitbag::approval",
+            user = asked.user.as_str(),
+            server = asked.server.as_str(),
+            tool = asked.tool,
+            "a call waits for approval: kitbag approvals"
+        );
         Box::pin(std::future::pending())
+    }
+
+    fn asks_here(&self) -> bool {
+        false
     }
 }

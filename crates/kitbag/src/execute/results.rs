@@ -26,6 +26,24 @@ struct Place {
     limits: Arc<Limits>,
 }
 
+/// What was not handed over of a result.
+pub(crate) enum Remainder {
+    Nothing,
+    /// It can be read by this handle.
+    Kept(String),
+    /// It could not be kept.
+    Lost,
+}
+
+impl Remainder {
+    pub(crate) fn handle(self) -> Option<String> {
+        match self {
+            Self::Kept(handle) => Some(handle),
+            Self::Nothing | Self::Lost => None,
+        }
+    }
+}
+
 impl Results {
     pub(crate) fn new(state: &Path, limits: Arc<Limits>) -> Self {
         Self(Arc::new(ArcSwap::from_pointee(Place { folder: state.join("results"), limits })))
@@ -54,7 +72,7 @@ impl Results {
         user: &UserId,
         result: &mut Converted,
         redactor: impl FnOnce() -> Redactor,
-    ) -> Option<String> {
+    ) -> Remainder {
         let most = self.most();
         let written =
             |result: &Converted| result.structured.as_ref().map(Value::to_string).unwrap_or_default();
@@ -62,7 +80,7 @@ impl Results {
         let size: usize =
             result.content.iter().filter(|block| block.data().is_none()).map(ContentBlock::size).sum();
         if size <= most && structured.len() <= most {
-            return None;
+            return Remainder::Nothing;
         }
         let redactor = redactor();
         result.mask(&redactor);
@@ -87,7 +105,7 @@ impl Results {
     }
 
     /// Keeps a text; the handle it is kept under, and what to tell about it.
-    fn put_by(&self, user: &UserId, text: &str, what: &str, from: usize) -> (Option<String>, String) {
+    fn put_by(&self, user: &UserId, text: &str, what: &str, from: usize) -> (Remainder, String) {
         let (bytes, pages) = (text.len(), pages(text, self.most()));
         match self.keep(user, text) {
             Some(handle) => {
@@ -95,9 +113,11 @@ impl Results {
                 let note = format!(
                     "[the {what} has {bytes} bytes in {pages} pages; read on with {READ_RESULT} {arguments}]"
                 );
-                (Some(handle), note)
+                (Remainder::Kept(handle), note)
             }
-            None => (None, format!("[the {what} has {bytes} bytes; the rest of it could not be kept]")),
+            None => {
+                (Remainder::Lost, format!("[the {what} has {bytes} bytes; the rest of it could not be kept]"))
+            }
         }
     }
 
@@ -107,14 +127,14 @@ impl Results {
         user: &UserId,
         result: &mut Converted,
         redactor: impl FnOnce() -> Redactor,
-    ) -> Option<String> {
+    ) -> Remainder {
         if !result.content.iter().any(ContentBlock::is_file) {
             return self.bound(user, result, redactor);
         }
         let size: usize =
             result.content.iter().filter(|block| !block.is_file()).map(ContentBlock::size).sum();
         if size <= self.most() {
-            return None;
+            return Remainder::Nothing;
         }
         let (files, rest) = result.content.drain(..).partition(ContentBlock::is_file);
         result.content = rest;

@@ -165,6 +165,7 @@ impl Inner {
             world,
         });
         for opened in new {
+            self.record_restarts(&opened);
             self.roster.follow(opened, self.stop.clone());
         }
         let ending = replaced.iter().chain(&gone).filter_map(|opened| opened.let_go()).collect();

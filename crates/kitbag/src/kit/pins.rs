@@ -91,6 +91,7 @@ impl Kitbag {
 
     async fn reread_pins(&self, store: &dyn Store) {
         self.0.pins.read_from(store, self.user()).await;
+        self.0.roster.tell_again();
     }
 }
 

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use kitbag_core::catalog::ServerTools;
 use kitbag_core::text::Redactor;
@@ -59,6 +60,8 @@ impl Lists {
             let text = text_within(&file, most).ok()??;
             let found: Written = serde_json::from_str(&text).ok()?;
             let changed = std::fs::metadata(&file).and_then(|about| about.modified()).ok();
+            // A clock that was wrong once does not make it newer than now.
+            let changed = changed.map(|changed| changed.min(SystemTime::now()));
             (found.values == values).then(|| (found, changed.and_then(super::seconds)))
         })?;
         let tools = written.tools.iter().take(limits.tools).map(|raw| raw.get());

@@ -301,6 +301,10 @@ pub trait AuditStore {
     /// still be verified.
     fn rotate<'a>(&'a self, keep: &'a Retention) -> StoreFuture<'a, u64>;
 
+    /// Whether it is time to rotate: nobody did within `every`. Of several who ask at once one is told so. A time further in
+    /// the future than that is the word of a clock that was wrong.
+    fn begin_rotation(&self, now: SystemTime, every: Duration) -> StoreFuture<'_, bool>;
+
     /// The end of a writer's chain: its last row and that row's hash. Who writes it down elsewhere can tell later whether
     /// the chain was rewritten.
     fn head<'a>(&'a self, writer: &'a WriterId) -> StoreFuture<'a, Option<(u64, Hash256)>>;

@@ -8,8 +8,8 @@ use futures_util::FutureExt as _;
 use kitbag_core::{Limits, Secret, UserId};
 
 use super::{
-    CacheEntry, CacheKey, CacheStore, Hash256, InputKey, InputStore, Pin, PinKey, PinState, PinStore,
-    RowOwner, StoreError, StoreFuture, TokenEntry, TokenError, TokenStore,
+    Hash256, InputKey, InputStore, Pin, PinKey, PinState, PinStore, RowOwner, StoreFuture, TokenEntry,
+    TokenError, TokenStore,
 };
 
 mod approvals;
@@ -28,7 +28,6 @@ struct Tables {
     approvals: approvals::Table,
     tokens: BTreeMap<Hash256, TokenEntry>,
     inputs: BTreeMap<InputKey, Secret>,
-    cache: BTreeMap<CacheKey, CacheEntry>,
     audit: audit::Table,
 }
 
@@ -175,41 +174,5 @@ impl InputStore for MemoryStore {
 
     fn remove_input<'a>(&'a self, key: &'a InputKey) -> StoreFuture<'a, bool> {
         self.with(move |tables| Ok(tables.inputs.remove(key).is_some()))
-    }
-}
-
-impl CacheStore for MemoryStore {
-    fn put_cached<'a>(&'a self, key: &'a CacheKey, entry: &'a CacheEntry) -> StoreFuture<'a, ()> {
-        self.with(move |tables| {
-            if self.limits.cached < entry.blob.len() {
-                return Err(StoreError::TooMany { what: "bytes to remember", most: self.limits.cached });
-            }
-            tables.cache.insert(key.clone(), entry.clone());
-            let is_alike =
-                |other: &CacheKey| (other.kind, &other.owner, &other.key) == (key.kind, &key.owner, &key.key);
-            let alike = tables.cache.iter().filter(|(other, _)| is_alike(other) && *other != key);
-            let mut alike: Vec<_> = alike.map(|(key, entry)| (entry.at, key.clone())).collect();
-            alike.sort_by(|a, b| b.cmp(a));
-            for (_, old) in alike.iter().skip(CacheKey::IDENTITIES - 1) {
-                tables.cache.remove(old);
-            }
-            Ok(())
-        })
-    }
-
-    fn cached<'a>(&'a self, key: &'a CacheKey, most: usize) -> StoreFuture<'a, Option<CacheEntry>> {
-        self.with(move |tables| Ok(tables.cache.get(key).filter(|entry| entry.blob.len() <= most).cloned()))
-    }
-
-    fn remove_cached<'a>(&'a self, key: &'a CacheKey) -> StoreFuture<'a, bool> {
-        self.with(move |tables| Ok(tables.cache.remove(key).is_some()))
-    }
-
-    fn sweep_cache(&self, before: SystemTime) -> StoreFuture<'_, usize> {
-        self.with(move |tables| {
-            let count = tables.cache.len();
-            tables.cache.retain(|_, entry| before <= entry.at);
-            Ok(count - tables.cache.len())
-        })
     }
 }

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use kitbag_core::Limits;
 
-use super::{CacheEntry, CacheKey, CacheKind, Retention, RowOwner, Store, StoreError};
+use super::{Retention, Store, StoreError};
 
 /// Removes what the limits do not let the log keep, unless that was done less than [`Limits::audit_rotate`] ago, by this
 /// process or another. How many rows went.
@@ -13,23 +13,7 @@ pub(super) async fn rotate_if_due(
     limits: &Limits,
     now: SystemTime,
 ) -> Result<u64, StoreError> {
-    let key = CacheKey {
-        kind: CacheKind::Rotation,
-        owner: RowOwner::Shared,
-        key: "audit".to_owned(),
-        identity: String::new(),
-    };
-    let last = store.cached(&key, 1).await?.map(|entry| entry.at);
-    // A clock that was set back must not put it off for ever.
-    let is_due = |last: SystemTime| {
-        now.duration_since(last).map_or(last > now + limits.audit_rotate, |age| limits.audit_rotate <= age)
-    };
-    if last.is_some_and(|last| !is_due(last)) {
-        return Ok(0);
-    }
-    store.put_cached(&key, &CacheEntry { blob: Vec::new(), at: now }).await?;
-    // A log that was just begun has nothing to lose.
-    if last.is_none() {
+    if !store.begin_rotation(now, limits.audit_rotate).await? {
         return Ok(0);
     }
     let keep = Retention {

@@ -159,6 +159,13 @@ impl Policy {
     }
 }
 
+impl Setup {
+    /// What is wrong with the rules of groups, and with who belongs to which.
+    pub fn rule_faults(&self) -> Vec<Fault> {
+        Policy::of(self, &BTreeMap::new()).1
+    }
+}
+
 /// What the files say about an agent by now, where that is not what they said when its rules were asked for.
 pub(crate) struct Within {
     servers: Globs,

@@ -267,6 +267,21 @@ mod tests {
         assert!(faults[0].message.contains("at most 100 bytes"), "{faults:?}");
     }
 
+    /// Two whose names differ by case alone, in the same moment.
+    #[test]
+    fn t34_files_of_two_users_lie_apart() {
+        let (state, limits) = (Path::new("state"), Limits::default());
+        let folder = |user: &str| {
+            let user = UserId::parse(user).unwrap();
+            Folder::kept(state, &user, &limits, Duration::from_secs(1))
+                .path()
+                .to_string_lossy()
+                .to_lowercase()
+        };
+        assert_eq!(folder("ada"), folder("ada"));
+        assert!(folder("ada") != folder("bob") && folder("ada") != folder("Ada"), "{}", folder("Ada"));
+    }
+
     #[cfg(unix)]
     #[test]
     fn f64_what_is_kept_is_its_owners_alone() {

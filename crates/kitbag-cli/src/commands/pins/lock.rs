@@ -32,7 +32,8 @@ pub(super) fn check(context: &mut Context, file: &Path) -> Result<Exit, Failure>
     let locked = read(file)?;
     with_tools(context, Look::Connected, &[], async |context, kit, tools| {
         complete(kit)?;
-        let drift = drift(&locked, &hashes(&tools));
+        let now = hashes(&tools);
+        let drift = drift(&locked, &now);
         if context.global.json {
             context.print_json(&json!({"file": file.display().to_string(), "drift": drift}));
         } else {
@@ -40,8 +41,11 @@ pub(super) fn check(context: &mut Context, file: &Path) -> Result<Exit, Failure>
                 let text = |key: &str| visible(row[key].as_str().unwrap_or_default());
                 context.print(format!("{}/{} {}\n", text("server"), text("tool"), text("change")));
             }
-            let words = if drift.is_empty() { "as in" } else { "not as in" };
-            context.remark(format!("{} {words} {}", plural(drift.len(), "definition"), file.display()));
+            let (count, words) = match drift.len() {
+                0 => (now.values().map(BTreeMap::len).sum(), "as in"),
+                others => (others, "not as in"),
+            };
+            context.remark(format!("{} {words} {}", plural(count, "definition"), file.display()));
         }
         Ok(if drift.is_empty() { Exit::Done } else { Exit::Drift })
     })

@@ -209,3 +209,18 @@ fn f55_rules_of_groups_and_agents_that_match_nothing_are_told_with_their_place()
     }
     farm.is_empty();
 }
+
+/// Slips in groups need no server to be seen.
+#[test]
+fn s2_18_doctor_tells_slips_of_groups_without_starting_anything() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[groups.dev]\ndeny = ['risk:destructiv']\n[users.ada]\ngroups = ['dve']\n");
+    let ran = farm.house.run(&["doctor"]);
+    for words in
+        ["did you mean risk:destructive?", "did you mean \"dev\"?", "kitbag.toml:2:", "kitbag.toml:4:"]
+    {
+        assert!(ran.err.contains(words), "{words}: {ran:?}");
+    }
+    assert_eq!((ran.code, farm.count("x", "start")), (Some(3), 0), "{ran:?}");
+    farm.is_empty();
+}

@@ -30,7 +30,8 @@ fn t21_pins_are_listed_compared_approved_and_locked() {
     assert_eq!((&rows[0]["tool"], &rows[0]["state"]), (&"one".into(), &"seen".into()), "{rows}");
     farm.house.run(&["pins", "diff"]).exits(0);
     farm.house.run(&["pins", "lock"]).exits(0);
-    farm.house.run(&["pins", "check"]).exits(0);
+    let checked = farm.house.run(&["pins", "check"]).exits(0);
+    assert!(checked.err.contains(" as in ") && !checked.err.contains("0 definitions"), "{checked:?}");
     let lock = fs::read_to_string(farm.house.at("project/kitbag.lock")).unwrap();
     let hash = rows[0]["hash"].as_str().unwrap();
     assert!(lock.contains(hash), "{lock}");
@@ -43,6 +44,26 @@ fn t21_pins_are_listed_compared_approved_and_locked() {
     let rows = farm.house.run(&["pins", "list", "x/one", "--json"]).exits(0).json();
     assert_eq!(rows[0]["state"], "approved", "{rows}");
     farm.house.run(&["pins", "approve", "x/nothing"]).fails(5, "kitbag tools");
+    farm.is_empty();
+}
+
+/// The list that is shown before the servers are there holds back what is held, and nothing else.
+#[test]
+fn t21_what_is_approved_is_listed_by_the_next_command() {
+    let farm = Farm::of("x", &[]);
+    farm.house.run(&["tools"]).exits(0);
+    farm.settings("[pins]\nmode = 'strict'\n");
+    let held = farm.house.run(ECHO).exits(6);
+    assert!(held.err.contains("kitbag pins approve x/echo") && !held.err.contains("kitbag logs"), "{held:?}");
+    let new = farm.house.run(&["pins", "diff", "x/echo"]).exits(0);
+    assert!(new.out.contains("\"name\": \"echo\""), "{new:?}");
+    farm.house.run(&["pins", "approve", "x/echo"]).exits(0);
+    for command in [&["tools"][..], &["show", "x/echo"], &["why", "x/echo"], ECHO] {
+        let ran = farm.house.run(command).exits(0);
+        assert!(!ran.err.contains("being read"), "{command:?}: {ran:?}");
+    }
+    let listed = farm.house.run(&["tools"]).exits(0).out;
+    assert!(listed.contains("mcp_x_echo") && !listed.contains("mcp_x_add"), "{listed}");
     farm.is_empty();
 }
 

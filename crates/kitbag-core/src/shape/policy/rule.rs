@@ -89,6 +89,11 @@ impl PolicyRule {
         !self.conditions.is_empty()
     }
 
+    /// Whether it looks at what tools do, and has to assume the worst of one.
+    pub(super) fn assumes(&self, risk: Risk) -> bool {
+        matches!(&self.selector, Selector::Risk(word) if word.may_be(risk) && !word.surely_is(risk))
+    }
+
     /// Whether it is about this tool, its arguments aside.
     pub(super) fn means(&self, tool: &Tool, path: &str, risk: Risk, purpose: Purpose) -> bool {
         match &self.selector {

@@ -147,3 +147,26 @@ fn servers_of_which_nothing_is_left_are_known() {
     assert!(shows(Some(&["git*"]), &[]) && shows(Some(&["category:x"]), &[]) && !shows(Some(&["fs/*"]), &[]));
     assert!(!shows(Some(&[]), &[]));
 }
+
+#[test]
+fn s2_18_where_a_risk_is_not_known_the_refusal_says_what_to_do() {
+    let tool = tool(json!({"name": "read", "inputSchema": {}}));
+    for rules in [
+        RuleTexts {
+            deny: vec![RuleText { text: "risk:destructive".into(), place: None }],
+            ..RuleTexts::default()
+        },
+        RuleTexts {
+            allow: Some(vec![RuleText { text: "risk:read".into(), place: None }]),
+            ..RuleTexts::default()
+        },
+    ] {
+        let (set, _) = RuleSet::read("[groups.g]", &rules);
+        let refusal = |risk| set.access(&tool, risk).err();
+        let unknown = refusal(Risk::default()).unwrap();
+        assert!(unknown.contains("kitbag pins approve "), "{unknown}");
+        let known = refusal(Risk::of_words(["destructive"])).unwrap();
+        assert!(!known.contains("pins"), "{known}");
+        assert_eq!(refusal(Risk::of_words(["read"])), None);
+    }
+}

@@ -143,7 +143,7 @@ impl Opener<'_> {
         };
         let greeting = greeting?;
         if greeting.era == Era::Legacy && self.context.memory.get(&key) == Some(Era::Modern) {
-            self.context.memory.set(&key, None);
+            self.context.memory.set(&key, None, self.plan.limits.eras);
         }
         Ok(started.agreed(greeting))
     }
@@ -153,7 +153,8 @@ impl Opener<'_> {
     /// just being started would be taken for an older one for good.
     async fn discover(&self, started: &Started, place: &Place<'_>) -> Result<era::Handshake, Tried> {
         let budget = self.plan.limits.probe.min(self.plan.clocks.connect.time / 2);
-        let remember = |era| self.context.memory.set(&self.memory_key(), Some(era));
+        let eras = self.plan.limits.eras;
+        let remember = |era| self.context.memory.set(&self.memory_key(), Some(era), eras);
         let error = match era::discover(&started.peer, &self.greeting(), Clocks::of(budget)).await {
             Ok(greeting) => {
                 remember(Era::Modern);

@@ -52,11 +52,14 @@ impl Way<'_> {
         if self.kit.session_grants.has(user, shown) || self.is_granted(user, shown).await {
             return Ok(());
         }
-        if self.kit.options.approver.is_none() {
+        let Some(approver) = &self.kit.options.approver else {
             return Err(denied("needs a person's approval, and nobody can be asked here"));
-        }
+        };
         let limit = self.most(judged);
         let asked = Asked::new(self, judged, outgoing, sent, limit).await;
+        if let (Err(why), false) = (&asked.waiting, approver.asks_here()) {
+            return Err(denied(&format!("needs a person's approval, and nobody can be asked: {why}")));
+        }
         let here = self.ask_here(judged, outgoing, why);
         let answered = tokio::time::timeout(limit, async {
             tokio::select! {
@@ -73,6 +76,8 @@ impl Way<'_> {
         };
         match answer {
             ApprovalAnswer::No => return Err(denied("a person was asked, and said no")),
+            // What holds for good is in the store, where it can be taken back.
+            ApprovalAnswer::Always if self.is_granted(user, shown).await => {}
             ApprovalAnswer::Session | ApprovalAnswer::Always => self.kit.session_grants.give(user, shown),
             ApprovalAnswer::Once => {}
         }
@@ -112,7 +117,8 @@ impl Way<'_> {
 
 /// An approval that waits in the store; taken back when nobody waits for it any more.
 struct Asked {
-    waiting: Option<(Arc<dyn Store>, UserId, ApprovalId)>,
+    /// The question in the store, or why there is none.
+    waiting: Result<(Arc<dyn Store>, UserId, ApprovalId), String>,
     poll: std::time::Duration,
 }
 
@@ -126,7 +132,9 @@ impl Asked {
         limit: std::time::Duration,
     ) -> Self {
         let poll = judged.now.world.limits.approval_poll;
-        let Some(store) = way.kit.options.store.clone() else { return Self { waiting: None, poll } };
+        let Some(store) = way.kit.options.store.clone() else {
+            return Self { waiting: Err("nothing keeps the question".to_owned()), poll };
+        };
         let created = SystemTime::now();
         let server = judged.now.world.servers.get(&judged.shown.tool.server);
         let redactor = server.map(|server| server.plan.redactor().clone()).unwrap_or_default();
@@ -141,13 +149,17 @@ impl Asked {
             created,
             expires: created + limit,
         };
-        let id = store.ask(&ask).await.ok();
-        Self { waiting: id.map(|id| (store, outgoing.user.clone(), id)), poll }
+        let kept = store.ask(&ask).await.map_err(|error| error.to_string());
+        Self { waiting: kept.map(|id| (store, outgoing.user.clone(), id)), poll }
+    }
+
+    fn take(&mut self) -> Option<(Arc<dyn Store>, UserId, ApprovalId)> {
+        std::mem::replace(&mut self.waiting, Err(String::new())).ok()
     }
 
     /// The answer of another process; never, where there is no store.
     async fn elsewhere(&self) -> ApprovalAnswer {
-        let Some((store, user, id)) = &self.waiting else { return std::future::pending().await };
+        let Ok((store, user, id)) = &self.waiting else { return std::future::pending().await };
         loop {
             tokio::time::sleep(self.poll).await;
             match store.answer_of(user, id, SystemTime::now()).await {
@@ -161,7 +173,7 @@ impl Asked {
 
     /// Writes an answer down; the one that counts, where another was faster.
     async fn settle(mut self, answer: ApprovalAnswer) -> ApprovalAnswer {
-        let Some((store, user, id)) = self.waiting.take() else { return answer };
+        let Some((store, user, id)) = self.take() else { return answer };
         match store.answer(&user, &id, answer, SystemTime::now()).await {
             Err(AnswerError::AlreadyAnswered(first)) => first,
             Err(AnswerError::Expired | AnswerError::Withdrawn | AnswerError::Unknown) => ApprovalAnswer::No,
@@ -172,7 +184,7 @@ impl Asked {
 
     /// Takes it back; an answer that came first counts still.
     async fn give_up(mut self) -> Option<ApprovalAnswer> {
-        let (store, user, id) = self.waiting.take()?;
+        let (store, user, id) = self.take()?;
         match store.withdraw(&user, &id).await {
             Ok(Some(ApprovalState::Answered { answer, .. })) => Some(answer),
             _ => None,
@@ -183,8 +195,7 @@ impl Asked {
 impl Drop for Asked {
     /// The call was cancelled, or its caller is gone.
     fn drop(&mut self) {
-        let (Some((store, user, id)), Ok(runtime)) =
-            (self.waiting.take(), tokio::runtime::Handle::try_current())
+        let (Some((store, user, id)), Ok(runtime)) = (self.take(), tokio::runtime::Handle::try_current())
         else {
             return;
         };

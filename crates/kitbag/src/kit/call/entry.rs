@@ -45,6 +45,8 @@ pub(in crate::kit) struct AuditNote {
     pub(in crate::kit) instead: Option<String>,
     /// Whether a person said yes.
     pub(in crate::kit) is_approved: bool,
+    /// Whether the result was cut.
+    pub(in crate::kit) is_cut: bool,
     /// Bytes of the result, as received.
     pub(in crate::kit) received: usize,
 }
@@ -163,6 +165,10 @@ impl<'a> Entry<'a> {
             arguments: None,
             call: Some(self.id.to_string()),
         };
+        if note.is_cut {
+            let rule = Some("[limits] result".to_owned());
+            audit.record(AuditRow { decision: AuditDecision::Truncated, rule, ..row.clone() });
+        }
         let world = self.kit.0.roster.glance().world.clone();
         if world.audit_payload {
             audit.record(AuditRow { arguments: Some(self.call.arguments.to_owned()), ..row });

@@ -35,6 +35,10 @@ impl Inner {
     pub(super) async fn meant(&self, view: &View, name: &str) -> Result<Judged, CallError> {
         self.pins.is_read().await;
         let (found, by) = view.find_by(name);
+        // It may be approved by now, or was held only because its pin was not read yet.
+        let now = view.held(name).map(|_| self.fresh(view)).filter(|now| now.held(name).is_none());
+        let view = now.as_deref().unwrap_or(view);
+        let (found, by) = if now.is_some() { view.find_by(name) } else { (found, by) };
         if !self.is_open(view, name, &found, by) {
             let shown = resolve(view, name, found).map_err(|failure| self.with_reason(failure))?;
             return self.judge(view, shown);
@@ -151,7 +155,10 @@ fn resolve<'v>(view: &'v View, name: &str, found: NameMatch) -> Result<&'v Arc<V
 /// That a tool of this name waits for a person's approval.
 fn held(view: &View, name: &str) -> Option<CallError> {
     let (hidden, why) = view.held(name)?;
-    let message = format!("is held: {why}; kitbag pins diff {}/{}", hidden.server, hidden.tool);
+    let message = format!(
+        "is held: {why}; kitbag pins diff {0}/{1}, then kitbag pins approve {0}/{1}",
+        hidden.server, hidden.tool
+    );
     Some(CallError::new(ErrorKind::Held, message).of(&hidden.server, &hidden.tool))
 }
 

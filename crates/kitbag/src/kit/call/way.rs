@@ -18,7 +18,7 @@ use crate::code::Trouble;
 use crate::connect::{CallerInput, Link, NOT_WAITING, RawCall, RawReply, ReplyKind, Responder};
 use crate::execute::{
     ANSWERER, CallError, CallInfo, CallParts, CallResult, Converted, HookAction, OutgoingCall, READ_RESULT,
-    Ready, ResultSize, Want, Watched, convert, prepare, short, troubled,
+    Ready, Remainder, ResultSize, Want, Watched, convert, prepare, short, troubled,
 };
 use crate::local::ToolContext;
 use crate::roster::{Now, Phase};
@@ -197,12 +197,13 @@ impl Way<'_> {
         let (results, user) = (&self.kit.results, &outgoing.user);
         // A number may take a few times as much room as it was written with, and nothing else takes more.
         let is_small = received <= judged.now.world.limits.result / 8;
-        let handle = match self.call.options.size {
-            _ if is_page || is_small => None,
+        let rest = match self.call.options.size {
+            _ if is_page || is_small => Remainder::Nothing,
             ResultSize::Bounded => results.bound(user, &mut converted, redactor),
             ResultSize::Texts => results.bound_texts(user, &mut converted, redactor),
-            ResultSize::Whole | ResultSize::AsReceived => None,
+            ResultSize::Whole | ResultSize::AsReceived => Remainder::Nothing,
         };
+        audit.is_cut = !matches!(rest, Remainder::Nothing);
         let Converted { content, structured, is_error, meta, notes } = converted;
         let info = CallInfo {
             server: judged.shown.tool.server.clone(),
@@ -212,7 +213,7 @@ impl Way<'_> {
             retries: answered.retries,
             cache_hit: false,
             coerced,
-            handle,
+            handle: rest.handle(),
             notes,
         };
         Ok(CallResult { content, structured, is_error, meta, raw: None, info })

@@ -1,6 +1,7 @@
 //! The audit log in memory, with the same chains as on disk.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, SystemTime};
 
 use super::super::chain::{AuditColumns, ChainCheck, ChainPoint, millis};
 use super::super::{
@@ -9,7 +10,14 @@ use super::super::{
 };
 use super::MemoryStore;
 
-pub(super) type Table = BTreeMap<WriterId, Chain>;
+#[derive(Default)]
+pub(super) struct Table {
+    chains: Chains,
+    /// When it was last looked at for what must go.
+    rotated: Option<SystemTime>,
+}
+
+type Chains = BTreeMap<WriterId, Chain>;
 
 pub(super) struct Chain {
     /// Behind the rows that were rotated away.
@@ -56,7 +64,7 @@ impl Chain {
 }
 
 /// All rows with their positions, the newest first.
-fn newest(table: &Table) -> Vec<(i64, &WriterId, u64, &Kept)> {
+fn newest(table: &Chains) -> Vec<(i64, &WriterId, u64, &Kept)> {
     let mut all = Vec::new();
     for (writer, chain) in table {
         all.extend(chain.numbered().map(|(row, kept)| (kept.columns.at_ms, writer, row, kept)));
@@ -77,7 +85,7 @@ fn is_wanted(query: &AuditQuery, at: (i64, &WriterId, u64), columns: &AuditColum
         && query.before.as_ref().is_none_or(|before| at < (before.at_ms, &before.writer, before.row))
 }
 
-fn page(table: &Table, query: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
+fn page(table: &Chains, query: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError> {
     let rows = newest(table).into_iter();
     let wanted = rows.filter(|(at, writer, row, kept)| is_wanted(query, (*at, writer, *row), &kept.columns));
     let entry = |(at_ms, writer, row, kept): (i64, &WriterId, u64, &Kept)| {
@@ -90,7 +98,7 @@ fn page(table: &Table, query: &AuditQuery) -> Result<Vec<AuditEntry>, StoreError
     wanted.take(query.limit).map(entry).collect()
 }
 
-fn verify(table: &Table) -> AuditVerdict {
+fn verify(table: &Chains) -> AuditVerdict {
     let mut rows = 0;
     for (writer, chain) in table {
         let mut check = ChainCheck::new(writer, chain.anchor);
@@ -108,7 +116,7 @@ fn verify(table: &Table) -> AuditVerdict {
     AuditVerdict::Intact { rows }
 }
 
-fn rotate(table: &mut Table, keep: &Retention) -> u64 {
+fn rotate(table: &mut Chains, keep: &Retention) -> u64 {
     let oldest = millis(keep.older_than);
     let (mut rows, mut bytes) = (0u64, 0u64);
     let mut cuts: BTreeMap<WriterId, u64> = BTreeMap::new();
@@ -132,7 +140,7 @@ impl AuditStore for MemoryStore {
         self.with(move |tables| {
             let start = ChainPoint { row: batch.first.saturating_sub(1), ..ChainPoint::START };
             let fresh = || Chain { anchor: start, head: start, last_ms: 0, rows: VecDeque::new() };
-            let chain = tables.audit.entry(batch.writer.clone()).or_insert_with(fresh);
+            let chain = tables.audit.chains.entry(batch.writer.clone()).or_insert_with(fresh);
             if chain.head.row + 1 < batch.first {
                 return Err(batch.gap_after(chain.head.row));
             }
@@ -142,18 +150,34 @@ impl AuditStore for MemoryStore {
     }
 
     fn page<'a>(&'a self, query: &'a AuditQuery) -> StoreFuture<'a, Vec<AuditEntry>> {
-        self.with(move |tables| page(&tables.audit, query))
+        self.with(move |tables| page(&tables.audit.chains, query))
     }
 
     fn verify(&self) -> StoreFuture<'_, AuditVerdict> {
-        self.with(move |tables| Ok(verify(&tables.audit)))
+        self.with(move |tables| Ok(verify(&tables.audit.chains)))
     }
 
     fn rotate<'a>(&'a self, keep: &'a Retention) -> StoreFuture<'a, u64> {
-        self.with(move |tables| Ok(rotate(&mut tables.audit, keep)))
+        self.with(move |tables| Ok(rotate(&mut tables.audit.chains, keep)))
+    }
+
+    fn begin_rotation(&self, now: SystemTime, every: Duration) -> StoreFuture<'_, bool> {
+        self.with(move |tables| {
+            let rotated = &mut tables.audit.rotated;
+            let is_due = rotated.is_none_or(|last| match now.duration_since(last) {
+                Ok(age) => every <= age,
+                Err(ahead) => every < ahead.duration(),
+            });
+            if is_due {
+                *rotated = Some(now);
+            }
+            Ok(is_due)
+        })
     }
 
     fn head<'a>(&'a self, writer: &'a WriterId) -> StoreFuture<'a, Option<(u64, Hash256)>> {
-        self.with(move |tables| Ok(tables.audit.get(writer).map(|chain| (chain.head.row, chain.head.hash))))
+        self.with(move |tables| {
+            Ok(tables.audit.chains.get(writer).map(|chain| (chain.head.row, chain.head.hash)))
+        })
     }
 }

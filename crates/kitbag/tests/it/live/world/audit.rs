@@ -5,14 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use kitbag::approvals::AskElsewhere;
 use kitbag::store::{
-    ApprovalAnswer, ApprovalStore as _, AuditEntry, AuditQuery, AuditScope, AuditStore as _, AuditVerdict,
-    MemoryStore,
+    ApprovalAnswer, ApprovalStore as _, AuditDecision, AuditEntry, AuditQuery, AuditScope, AuditStore as _,
+    AuditVerdict, MemoryStore,
 };
 use kitbag::{AgentRules, ErrorKind, Kitbag, OpenOptions, ToolCall};
 
 use super::super::farm::Opens as _;
 use super::super::{Farm, calm};
-use super::{LONG, user};
+use super::{LONG, open_for, user};
 
 const HI: &str = r#"{"message":"hi"}"#;
 
@@ -162,4 +162,93 @@ async fn s3_19_a_call_that_is_given_up_takes_its_question_back() {
     tokio::time::timeout(LONG, taken_back).await.unwrap();
     assert_eq!(farm.count("x", "call echo"), 0);
     farm.close(kit).await;
+}
+
+/// What was approved for good is looked up each time, so that it can be taken back while the program runs.
+#[tokio::test]
+async fn s3_19_what_was_approved_for_good_can_be_taken_back_while_it_runs() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[servers.x]\napprove = ['echo']\n");
+    let store = Arc::new(MemoryStore::default());
+    let kit = open(&farm, &store).await;
+    let (done, _) =
+        tokio::join!(kit.call("x/echo", HI), answer_next(&store, "local", ApprovalAnswer::Always));
+    done.unwrap();
+    kit.call("x/echo", HI).await.unwrap();
+    let grant = store.grants(&user("local")).await.unwrap().pop().unwrap();
+    assert!(store.revoke_grant(&grant).await.unwrap());
+    let (done, _) = tokio::join!(kit.call("x/echo", HI), answer_next(&store, "local", ApprovalAnswer::No));
+    assert_eq!(done.unwrap_err().kind, ErrorKind::ApprovalDenied);
+    assert_eq!(farm.count("x", "call echo"), 2);
+    farm.close(kit).await;
+}
+
+/// With nobody here and no room for the question nobody could ever answer.
+#[tokio::test]
+async fn s3_19_a_question_that_cannot_be_kept_is_refused_at_once() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[servers.x]\napprove = ['echo']\n");
+    let mut limits = calm();
+    limits.approvals = 0;
+    let store = Arc::new(MemoryStore::new(&limits));
+    let kit = open(&farm, &store).await;
+    let refused = kit.call("x/echo", HI).await.unwrap_err();
+    assert!(refused.kind == ErrorKind::ApprovalDenied && refused.message.contains("nobody"), "{refused}");
+    farm.close(kit).await;
+    let approver = Some(Arc::new(AskElsewhere) as _);
+    let kit = farm.open_with(OpenOptions { approver, ..farm.options(calm()) }).await;
+    let refused = kit.call("x/echo", HI).await.unwrap_err();
+    assert!(refused.message.contains("nothing keeps the question"), "{refused}");
+    farm.close(kit).await;
+}
+
+#[tokio::test]
+async fn t44_a_result_that_was_cut_is_a_row_beside_that_of_its_call() {
+    let farm = Farm::of("x", &["--fault", "c10"]);
+    let store = Arc::new(MemoryStore::default());
+    let mut limits = calm();
+    limits.result = 10_000;
+    let options = OpenOptions { store: Some(store.clone()), ..farm.options(limits) };
+    let kit = farm.open_with(options).await;
+    for size in [100, 123_457] {
+        kit.call("x/huge", &format!(r#"{{"size":{size}}}"#)).await.unwrap();
+    }
+    farm.close(kit).await;
+    let rows = rows(&store, AuditScope::All).await;
+    let shown: Vec<_> = rows.iter().map(|entry| entry.row.decision.to_string()).collect();
+    assert_eq!(shown, ["allowed", "truncated", "allowed"]);
+    let (cut, call) = (&rows[1].row, &rows[2].row);
+    assert_eq!((&cut.call, cut.rule.as_deref()), (&call.call, Some("[limits] result")));
+    assert!(123_457 <= cut.result_bytes, "{cut:?}");
+}
+
+/// Two users share the server; each user's own is started again for nobody else.
+#[tokio::test]
+async fn t44_a_server_that_is_started_again_is_one_row_whoever_shares_it() {
+    let farm = Farm::of("x", &[]);
+    farm.add("own", &[]);
+    farm.settings("[users.ada]\n[users.bob]\n[servers.own]\nper_user = true\n");
+    let store = Arc::new(MemoryStore::default());
+    let options = || OpenOptions { store: Some(store.clone()), ..farm.options(calm()) };
+    let (ada, bob) = (open_for(&farm, "ada", options()).await, open_for(&farm, "bob", options()).await);
+    for server in ["x", "own"] {
+        let tool = format!("{server}/die");
+        ada.call(&tool, r#"{"how":"kill"}"#).await.unwrap_err();
+        // It is here again, so the restart was told.
+        ada.call(&format!("{server}/echo"), HI).await.unwrap();
+    }
+    bob.call("x/echo", HI).await.unwrap();
+    ada.close().await;
+    farm.close(bob).await;
+    let rows = rows(&store, AuditScope::All).await;
+    let restarted =
+        rows.iter().map(|entry| &entry.row).filter(|row| row.decision == AuditDecision::Restarted);
+    let mut shown: Vec<_> = restarted
+        .map(|row| {
+            assert!(row.rule.is_some(), "why: {row:?}");
+            (row.server.as_ref().unwrap().to_string(), row.user.as_ref().map(ToString::to_string))
+        })
+        .collect();
+    shown.sort();
+    assert_eq!(shown, [("own".to_owned(), Some("ada".to_owned())), ("x".to_owned(), None)]);
 }

@@ -1,6 +1,6 @@
 //! f9: lists of tools are remembered for whoever may see them, and for the values their server ran with.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use kitbag::connect::StartServers;
 use kitbag::{DiscoverOptions, Env, Kitbag, OpenOptions, Setup};
@@ -116,4 +116,21 @@ async fn f18_a_remembered_list_beyond_its_bound_is_not_read() {
     assert!(0 < remembered(&farm, "ada", farm.env()));
     std::fs::write(&file, format!("{list}{}", " ".repeat(calm().list))).unwrap();
     assert_eq!(remembered(&farm, "ada", farm.env()), 0);
+}
+
+/// The clock was wrong when it was written down.
+#[tokio::test]
+async fn t42_a_list_from_the_future_is_no_newer_than_now() {
+    let farm = Farm::new();
+    farm.add_with("x", &[], &json!({"lazy": true}));
+    farm.settings("[users.ada]\n");
+    learn(&farm, "ada", farm.env(), "x.json").await;
+    let file = std::fs::File::options().write(true).open(farm.house.path("kit/cache/tools/x.json")).unwrap();
+    let ahead = Duration::from_secs(365 * 24 * 3600);
+    file.set_modified(SystemTime::now() + ahead).unwrap();
+    let kit = open_for(&farm, "ada", farm.options(calm())).await;
+    let since = kit.snapshot().stale(&super::server("x")).and_then(|stale| stale.since).unwrap();
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_secs();
+    assert!(since <= now && now - since < 3600, "{since}, and now is {now}");
+    farm.close(kit).await;
 }

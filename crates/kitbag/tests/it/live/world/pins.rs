@@ -149,3 +149,37 @@ async fn t34_pins_of_a_users_own_server_are_nobody_elses() {
     ada.close().await;
     farm.close(bob).await;
 }
+
+/// A person approves and forgets in another process; whoever follows the tools of this one hears of it.
+#[tokio::test]
+async fn t21_what_another_process_approves_or_forgets_is_free_here_too() {
+    let farm = Farm::of("x", &["--fault", "c15"]);
+    let store = store();
+    let mut limits = calm();
+    limits.pin_poll = std::time::Duration::from_millis(10);
+    let options = || OpenOptions { store: Some(store.clone()), ..farm.options(limits.clone()) };
+    let (kit, other) = (farm.open_with(options()).await, farm.open_with(options()).await);
+    let one = [(server("x"), kitbag_core::ToolName::parse("one").unwrap())];
+    kit.call("x/one", r#"{"argument_1":"a"}"#).await.unwrap();
+    for round in ["approved", "forgotten"] {
+        change(&kit, "one").await;
+        let mut watch = kit.watch();
+        let is_listed = || listed(&kit.own_view()).contains(&"mcp_x_one".to_owned());
+        assert!(!is_listed(), "{round}");
+        watch.mark_unchanged();
+        if round == "approved" {
+            other.approve_definitions(&one).await.unwrap();
+        } else {
+            let pinned = other.pinned_tools().await.unwrap();
+            other.forget_definitions(&pinned).await.unwrap();
+        }
+        let heard = async {
+            while !is_listed() {
+                watch.changed().await.unwrap();
+            }
+        };
+        testkit::in_time(heard).await;
+    }
+    other.close().await;
+    farm.close(kit).await;
+}
