@@ -148,7 +148,8 @@ impl Sampling {
         let mut options = request.options.clone();
         // What such a model thinks counts, too: it would end before its first word.
         options.max_tokens = options.max_tokens.filter(|_| !self.model.is_reasoning());
-        let prompt = Prompt { system: &request.system, items: &items, tools: &Value::Null, options: &options };
+        let prompt =
+            Prompt { system: &request.system, items: &items, tools: &Value::Null, options: &options };
         let mut stream = self.model.stream(&prompt);
         while let Some(event) = stream.next().await {
             if let ModelEvent::End(reply) = event.map_err(|error| error.to_string())? {

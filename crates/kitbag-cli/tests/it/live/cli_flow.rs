@@ -3,6 +3,8 @@
 use serde_json::json;
 use testkit::{FakeModel, Farm};
 
+use crate::house::Runs as _;
+
 fn example(name: &str) -> String {
     format!("{}/../../testdata/xircuits/{name}.xircuits", env!("CARGO_MANIFEST_DIR"))
 }
