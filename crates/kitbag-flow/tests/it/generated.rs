@@ -6,11 +6,12 @@ use kitbag_flow::{Drawing, DrawingBuilder, NodeId, Value};
 
 use crate::real::equal;
 
+const DRAWINGS: u64 = if option_env!("KITBAG_FULL_TESTS").is_some() { 200 } else { 30 };
+
 #[tokio::test(flavor = "multi_thread")]
 async fn random_drawings_print_what_the_real_ones_print() {
-    let count = if std::env::var_os("KITBAG_FULL_TESTS").is_some() { 200 } else { 30 };
     let drawings: Vec<(String, Drawing)> =
-        (0..count).map(|seed| (format!("random_{seed}"), random(seed))).collect();
+        (0..DRAWINGS).map(|seed| (format!("random_{seed}"), random(seed))).collect();
     equal(&drawings).await;
 }
 

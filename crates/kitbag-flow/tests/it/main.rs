@@ -1,5 +1,5 @@
 //! Drawings as they are run: against the real Xircuits, with models and servers, and with everything that can be wrong.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod agents;
 mod bad;

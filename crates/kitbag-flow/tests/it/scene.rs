@@ -166,7 +166,7 @@ impl Stage {
     }
 
     pub(crate) async fn kit(&self, servers: &[(&str, &str)]) -> Kitbag {
-        let spec = |(name, url): &(&str, &str)| ServerSpec::url(ServerName::parse(name).unwrap(), *url);
+        let spec = |&(name, url): &(&str, &str)| ServerSpec::url(ServerName::parse(name).unwrap(), url);
         let setup = Setup::from_specs(self.env(), servers.iter().map(spec).collect::<Vec<_>>());
         let mut limits = kitbag::Limits::default();
         limits.model_backoff = std::time::Duration::from_millis(5);

@@ -31,7 +31,10 @@ fn of(name: &str, inputs: &[(&str, Value)], output: &str) -> Vec<Drawing> {
     vec![plain.finish().unwrap(), caught.finish().unwrap()]
 }
 
-async fn check(rows: &[(&str, Vec<(&str, Value)>, &str)]) {
+/// The component, its inputs, the output that is looked at.
+type Row<'a> = (&'a str, Vec<(&'a str, Value)>, &'a str);
+
+async fn check(rows: &[Row<'_>]) {
     let mut drawings = Vec::new();
     for (number, (name, inputs, output)) in rows.iter().enumerate() {
         for (kind, drawing) in of(name, inputs, output).into_iter().enumerate() {

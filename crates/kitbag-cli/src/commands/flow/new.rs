@@ -29,7 +29,7 @@ pub(super) struct Args {
 pub(super) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     let setup = context.setup()?;
     let names: Vec<String> = super::options(&setup).servers.unwrap_or_default();
-    for server in args.server.iter().filter(|server| !names.contains(server)) {
+    if let Some(server) = args.server.iter().find(|server| !names.contains(server)) {
         let near = nearest(server, names.iter().map(String::as_str));
         let hint = near.map_or("kitbag servers list".to_owned(), |near| format!("--server {}", quoted(near)));
         return Err(Failure::new(Exit::NotFound, format!("no server is called {server:?}")).hint(hint));
