@@ -51,6 +51,21 @@ const NEEDS: &[Need] = &[
         install: || locked::PY_SDK.install(),
     },
     Need {
+        what: "the MCP clients of testdata/clients/npm",
+        check: || locked::CLIENTS.is_there(),
+        install: || locked::CLIENTS.install(),
+    },
+    Need {
+        what: "the MCP clients of testdata/clients/py-1.txt",
+        check: || locked::PY_CLIENTS_1.is_there(),
+        install: || locked::PY_CLIENTS_1.install(),
+    },
+    Need {
+        what: "the MCP clients of testdata/clients/py-2.txt",
+        check: || locked::PY_CLIENTS_2.is_there(),
+        install: || locked::PY_CLIENTS_2.install(),
+    },
+    Need {
         what: "the Xircuits of testdata/xircuits/requirements.txt",
         check: || locked::PY_XIRCUITS.is_there(),
         install: || locked::PY_XIRCUITS.install(),

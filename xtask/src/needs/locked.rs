@@ -23,6 +23,15 @@ pub(super) const PY_XIRCUITS: Locked =
     Locked { name: "py-xircuits", files: &["xircuits/requirements.txt"], fill: python };
 pub(super) const PY_MODEL: Locked =
     Locked { name: "py-model", files: &["models/requirements.txt"], fill: python_alone };
+pub(super) const CLIENTS: Locked = Locked {
+    name: "clients",
+    files: &["clients/npm/package.json", "clients/npm/package-lock.json"],
+    fill: npm,
+};
+pub(super) const PY_CLIENTS_1: Locked =
+    Locked { name: "py-clients-1", files: &["clients/py-1.txt"], fill: python };
+pub(super) const PY_CLIENTS_2: Locked =
+    Locked { name: "py-clients-2", files: &["clients/py-2.txt"], fill: python };
 pub(super) const CONFORMANCE: Locked = Locked {
     name: "conformance",
     files: &["conformance/package.json", "conformance/package-lock.json"],

@@ -18,6 +18,7 @@ mod masks;
 mod paste;
 mod projects;
 mod races;
+mod real_clients;
 mod real_hosts;
 mod real_servers;
 mod registry;

@@ -3,7 +3,7 @@
 
 mod agents;
 mod exported;
-mod host;
+pub(crate) mod host;
 mod imported;
 mod served;
 mod written;

@@ -82,13 +82,14 @@ fn two_installations_at_once_do_the_work_once() {
 
 #[test]
 fn lock_files_pin_everything_and_name_no_host() {
-    for locked in [NPM, HOSTS, PY_NEW, PY_OLD, PY_SDK, CONFORMANCE] {
+    let python = [PY_NEW, PY_OLD, PY_SDK, PY_CLIENTS_1, PY_CLIENTS_2];
+    for locked in [NPM, HOSTS, CLIENTS, CONFORMANCE].iter().chain(&python) {
         for source in locked.sources() {
             let text = fs::read_to_string(&source).unwrap();
             assert!(!text.contains("://"), "{} names a host", source.display());
         }
     }
-    for locked in [PY_NEW, PY_OLD, PY_SDK] {
+    for locked in &python {
         let text = fs::read_to_string(&locked.sources()[0]).unwrap();
         let names = text.lines().filter(|line| !line.starts_with(' '));
         for line in names {

@@ -100,7 +100,7 @@ impl Host {
 
 /// Neither reports nor updates, no second process of itself, and no way out: every address but the machine's own is
 /// behind a proxy that does not exist. Folders are taken for approved.
-pub(super) const ALONE: [(&str, &str); 11] = [
+pub(crate) const ALONE: [(&str, &str); 11] = [
     ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
     ("DISABLE_AUTOUPDATER", "1"),
     ("DISABLE_TELEMETRY", "1"),
@@ -115,12 +115,12 @@ pub(super) const ALONE: [(&str, &str); 11] = [
 ];
 
 /// The programs' own Node first, where there is one for this platform.
-pub(super) fn path(house: &House) -> String {
+pub(crate) fn path(house: &House) -> String {
     let machine = house.vars().into_iter().find(|(name, _)| name == "PATH").unwrap().1;
     format!("{}:{machine}", tool("hosts/node_modules/.bin").display())
 }
 
 /// Whoever started them, they have the home of this house.
-pub(super) fn processes(house: &House) -> Vec<u32> {
+pub(crate) fn processes(house: &House) -> Vec<u32> {
     proc::with_env_marker("HOME", &house.at("home"))
 }
