@@ -13,29 +13,29 @@ use crate::house::BINARY;
 use crate::real_hosts::host::{ALONE, path, processes};
 use crate::serve::Served;
 
-/// What the client tells of itself at `kitbag serve`.
+/// What the client tells of itself at `kitbag serve`, behind which the newer era is spoken.
 #[track_caller]
 pub(super) fn over_http(client: &Client, era: &str) -> Value {
-    let farm = farm();
+    let farm = farm(&[]);
     let served = Served::start(&farm, &[]);
     let told = told(&House::new(), client, &[era, "http", &served.url]);
     served.stop();
     told
 }
 
-/// The same when it starts `kitbag stdio` itself.
+/// The same when it starts `kitbag stdio` itself, before a server that speaks the older era alone.
 #[track_caller]
 pub(super) fn over_pipes(client: &Client, era: &str) -> Value {
-    let farm = farm();
+    let farm = farm(&["--era", "older"]);
     let told = told(&farm.house, client, &[era, "stdio", BINARY, "stdio"]);
     farm.is_empty();
     told
 }
 
-fn farm() -> Farm {
+fn farm(args: &[&str]) -> Farm {
     let farm = Farm::new();
     let mark = json!({(Farm::MARK): farm.house.at("")});
-    farm.enter("everything", json!({"command": bin("everything-mcp"), "args": [], "env": mark}));
+    farm.enter("everything", json!({"command": bin("everything-mcp"), "args": args, "env": mark}));
     farm
 }
 
