@@ -25,7 +25,9 @@ mod tests;
 
 pub(crate) use assign::base32;
 pub use assign::{assign, trim};
-pub(crate) use fit::{Named, fit, fit_gateway};
+#[cfg(feature = "present")]
+pub(crate) use fit::fit_gateway;
+pub(crate) use fit::{Named, fit};
 pub use form::{LONGEST as LONGEST_SHOWN, NameForm, Naming, SHORTEST as SHORTEST_SHOWN, TooNarrow};
 pub use gateways::gateways;
 pub use table::{NameTable, ToolKey};

@@ -212,6 +212,7 @@ async fn list(client: &Client, request: &Incoming, speech: Speech) -> Result<Box
     client.endpoint.wait(&client.kit, &client.user).await;
     let (view, style) = client.view()?;
     let tools = client.endpoint.list(&client.kit, &view, &style).text.clone();
+    client.read.note_tools(&tools);
     let hints = if speech == Speech::Modern { r#","ttlMs":0,"cacheScope":"private""# } else { "" };
     raw(format!(r#"{{"tools":{tools}{hints}}}"#))
 }

@@ -18,7 +18,7 @@ use crate::audience::{Audience, Style};
 use crate::endpoint::{Endpoint, Scope};
 use crate::follow::Follows;
 use crate::load::{Place, TooMuch};
-use crate::news::OffersRead;
+use crate::news::ListsRead;
 use crate::parked::Parked;
 use crate::request_id::RequestId;
 use crate::rpc::{self, RpcError, code};
@@ -34,8 +34,8 @@ pub(crate) struct Client {
     pub(crate) scope: Scope,
     /// The resources it follows, for all of its streams that wait for news.
     pub(crate) follows: Follows,
-    /// What it was given of the lists beside tools.
-    pub(crate) offers_read: OffersRead,
+    /// The lists it was given.
+    pub(crate) read: ListsRead,
     /// What it is, and how it wants to see tools.
     pub(crate) audience: Audience,
     /// Its calls that wait until it has answered a question.
@@ -68,7 +68,7 @@ impl Client {
             user,
             scope,
             follows: Follows::default(),
-            offers_read: OffersRead::default(),
+            read: ListsRead::default(),
             audience: Audience::default(),
             parked,
             declared: Mutex::default(),

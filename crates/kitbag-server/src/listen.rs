@@ -96,7 +96,7 @@ impl Subscription {
         let params = format!(r#"{{"_meta":{},"notifications":{}}}"#, tag(&request.id), filter.shown());
         let acknowledgement = Some(rpc::notification("notifications/subscriptions/acknowledged", &params));
         // From before the acknowledgement on: what changes after it is told.
-        let news = NewsSource::new(client, follows.listeners());
+        let news = NewsSource::from_now(client, follows.listeners(), filter.lists.clone()).await;
         Ok(Self { id: request.id.clone(), filter, news, acknowledgement, _follows: follows })
     }
 

@@ -43,7 +43,7 @@ pub(crate) async fn list(
     client.endpoint.wait(&client.kit, &client.user).await;
     let (view, _) = client.view()?;
     let items = items(client, &view, what).await;
-    client.offers_read.note(what, &items);
+    client.read.note(what, &items);
     let mut result = Map::from_iter([(what.member().to_owned(), Value::Array(items))]);
     if request.speech() == Speech::Modern {
         result.insert("ttlMs".to_owned(), 0.into());

@@ -185,7 +185,7 @@ impl Host {
 
     /// Tells a client of the older era what changes, from now on.
     fn tell(&self) {
-        let mut news = NewsSource::new(&self.client, self.client.follows.listeners());
+        let mut news = NewsSource::since_read(&self.client);
         let (out, ending, over) = (self.out.clone(), self.ending.clone(), self.over.clone());
         self.tasks.spawn(async move {
             let telling = async {

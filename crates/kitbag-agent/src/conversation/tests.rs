@@ -151,7 +151,7 @@ fn a_line_that_was_cut_off_is_taken_away_and_open_calls_are_told() {
     say(&mut talk, reply("", &["a", "b"]));
     talk.answer(1, answer(1, "done"), &Masks::default()).unwrap();
     drop(talk);
-    let file = folder.path().join(format!("conversations/local/{id}.jsonl"));
+    let file = folder.path().join(format!("conversations/user_local/{id}.jsonl"));
     let whole = std::fs::read(&file).unwrap();
     for more in
         [&b"{\"kind\":\"user\",\"te"[..], b"\xff\xfe", "{\"kind\":\"user\",\"text\":\"\u{e4}".as_bytes()]
@@ -212,7 +212,7 @@ fn secrets_of_servers_are_not_written_down() {
     talk.push(ChatItem::User("my token is geheim-0815-4711".into()), &masks).unwrap();
     talk.push(reply("you said geheim-0815-4711", &["t"]), &masks).unwrap();
     talk.answer(0, answer(0, "geheim-0815-4711 it is"), &masks).unwrap();
-    let file = folder.path().join(format!("conversations/local/{}.jsonl", talk.id()));
+    let file = folder.path().join(format!("conversations/user_local/{}.jsonl", talk.id()));
     let written = std::fs::read_to_string(file).unwrap();
     assert!(!written.contains("geheim") && written.lines().count() == 3, "{written}");
     let id = talk.id().clone();

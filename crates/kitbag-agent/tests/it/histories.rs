@@ -139,7 +139,7 @@ impl History {
     /// Half of a line that nobody was told of.
     fn cut_off(&mut self) {
         use std::io::Write as _;
-        let file = self.scene.house.path(&format!("kit/state/conversations/local/{}.jsonl", self.id));
+        let file = self.scene.house.path(&format!("kit/state/conversations/user_local/{}.jsonl", self.id));
         let mut file = std::fs::OpenOptions::new().append(true).open(file).unwrap();
         let line = "{\"kind\":\"user\",\"text\":\"never \u{e4}cknowledged";
         file.write_all(&line.as_bytes()[..self.rng.usize(..line.len())]).unwrap();

@@ -26,9 +26,10 @@ Examples:
   kitbag run --conversation new \"My name is Ada\"
   echo \"Summarise README.md\" | kitbag run -
 
-The agents chat (the default), autonomous, text (for models without tool calling) and constrained (for small models behind an API
-that can force a JSON Schema) need no entry in kitbag.toml, nor do the coding CLIs claude, codex, gemini and qwen, which are run
-with the tools and bring their own model.
+The agents chat (the default), autonomous, text (for models without tool calling) and constrained
+(for small models behind an API that can force a JSON Schema) need no entry in kitbag.toml. Nor do
+the coding CLIs claude, codex, gemini and qwen: they are run with the tools and bring their own
+model.
 
 Exit codes: 0 answered · 2 usage · 3 config fault · 4 a required server is unavailable ·
 5 no such agent or conversation · 11 no answer of a model (none is configured, its host failed,

@@ -71,8 +71,9 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     };
     live::block_on(async {
         let kit = Kitbag::start(setup, options);
+        let is_known = is_remembered(&kit) && !context.global.json && args.form.is_none();
         kit.wait_for_pins().await;
-        let early = remembered(context, &kit, &user, args)?;
+        let early = if is_known { Some(live::view(context, &kit, &user)?) } else { None };
         if let Some(view) = &early {
             list(context, &kit, &ShownView { view, when: When::Early }, args, &asked)?;
         }
@@ -107,21 +108,12 @@ pub(crate) fn run(context: &mut Context, args: &Args) -> Result<Exit, Failure> {
     })
 }
 
-/// What is seen by the lists that are remembered, where every server has one: it is shown before the servers are there. A
-/// program gets what is true by then, and so does whoever shows definitions to a model.
-fn remembered(
-    context: &Context,
-    kit: &Kitbag,
-    user: &UserId,
-    args: &Args,
-) -> Result<Option<Arc<View>>, Failure> {
+/// Whether there is a list of every server before any has answered: what is remembered is then shown at once. A program
+/// gets what is true by then, and so does whoever shows definitions to a model.
+fn is_remembered(kit: &Kitbag) -> bool {
     let snapshot = kit.snapshot();
     let mut links = kit.links().into_iter().peekable();
-    let is_known = links.peek().is_some() && links.all(|link| snapshot.part(link.name()).is_some());
-    if !is_known || context.global.json || args.form.is_some() {
-        return Ok(None);
-    }
-    live::view(context, kit, user).map(Some)
+    links.peek().is_some() && links.all(|link| snapshot.part(link.name()).is_some())
 }
 
 /// Says what is not as it was shown; how many tools there are by now.

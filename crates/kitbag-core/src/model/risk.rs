@@ -85,6 +85,14 @@ impl RiskWord {
         }
     }
 
+    /// Whether what is known of a tool says if this word is true of it.
+    pub(crate) fn is_decided(self, risk: Risk) -> bool {
+        match self.effect() {
+            Some(_) => risk.effect.is_some(),
+            None => risk.open.is_some(),
+        }
+    }
+
     /// Whether a rule that permits means this tool: only what is known to be just that.
     pub(crate) fn surely_is(self, risk: Risk) -> bool {
         match self.effect() {

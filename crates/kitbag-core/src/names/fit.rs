@@ -40,6 +40,7 @@ pub(crate) fn fit(rows: &[Named<'_>], longest: usize) -> Vec<ShownName> {
 }
 
 /// The name of a server's gateway within this many characters.
+#[cfg(feature = "present")]
 pub(crate) fn fit_gateway(name: &ShownName, server: &ServerName, longest: usize) -> ShownName {
     use sha2::{Digest as _, Sha256};
     let longest = longest.max(SHORTEST_SHOWN);

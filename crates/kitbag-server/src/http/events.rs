@@ -89,8 +89,7 @@ pub(super) fn answering(
 
 /// What a session of the older era hears that belongs to no request, until the session or the endpoint ends.
 pub(super) fn listening(listener: Listener, alive: Duration, stop: CancellationToken) -> Response {
-    let client = &listener.session.client;
-    let news = NewsSource::new(client, client.follows.listeners());
+    let news = NewsSource::since_read(&listener.session.client);
     let messages = stream::unfold((listener, news, stop), async |(listener, mut news, stop)| {
         let next = tokio::select! {
             () = stop.cancelled() => return None,

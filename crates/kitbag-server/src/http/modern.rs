@@ -26,8 +26,12 @@ pub(super) fn check(headers: &HeaderMap, request: &Incoming) -> Result<(), RpcEr
         "resources/read" => params.uri,
         _ => return Ok(()),
     };
-    compare("mcp-name", &named.unwrap_or_default())?;
-    Ok(())
+    match named {
+        Some(named) => compare("mcp-name", &named),
+        // What the body does not name is missing there, and told by whoever reads it.
+        None if said("mcp-name").is_none() => Ok(()),
+        None => compare("mcp-name", ""),
+    }
 }
 
 /// A value that does not fit into a header is written in base64 within marks.

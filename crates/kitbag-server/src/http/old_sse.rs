@@ -157,7 +157,7 @@ impl Opened {
                 () = self.session.ended.cancelled() => return None,
                 () = channel.last(&self.app.stop) => return None,
                 () = channel.greeted.cancelled(), if self.news.is_none() => {
-                    self.news = Some(NewsSource::new(&self.session.client, self.session.client.follows.listeners()));
+                    self.news = Some(NewsSource::since_read(&self.session.client));
                     continue;
                 }
                 news = told(&mut self.news) => news,

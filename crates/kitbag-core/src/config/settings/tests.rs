@@ -252,6 +252,12 @@ fn every_limit_can_be_set_by_its_name() {
 
 /// The part of JSON Schema that ours uses, patterns apart.
 fn fits(schema: &Value, node: &Node) -> bool {
+    if let Some(any) = schema["anyOf"].as_array() {
+        return any.iter().any(|one| fits(one, node));
+    }
+    if let Some(one) = schema["const"].as_str() {
+        return node.text() == Some(one);
+    }
     let kinds: Vec<&str> = match &schema["type"] {
         Value::String(kind) => vec![kind],
         Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).collect(),
@@ -260,8 +266,9 @@ fn fits(schema: &Value, node: &Node) -> bool {
     let kind = |kind: &&str| match *kind {
         "string" => node.text().is_some(),
         "boolean" => node.bool().is_some(),
-        "integer" => node.number().is_some_and(|number| {
-            number.fract() == 0.0 && schema["minimum"].as_f64().is_none_or(|least| least <= number)
+        "integer" | "number" => node.number().is_some_and(|number| {
+            (*kind == "number" || number.fract() == 0.0)
+                && schema["minimum"].as_f64().is_none_or(|least| least <= number)
         }),
         "array" => node.list().is_some_and(|nodes| nodes.iter().all(|node| fits(&schema["items"], node))),
         _ => node.map().is_some_and(|pairs| {

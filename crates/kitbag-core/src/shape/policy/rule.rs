@@ -91,7 +91,7 @@ impl PolicyRule {
 
     /// Whether it looks at what tools do, and has to assume the worst of one.
     pub(super) fn assumes(&self, risk: Risk) -> bool {
-        matches!(&self.selector, Selector::Risk(word) if word.may_be(risk) && !word.surely_is(risk))
+        matches!(&self.selector, Selector::Risk(word) if !word.is_decided(risk))
     }
 
     /// Whether it is about this tool, its arguments aside.

@@ -8,6 +8,7 @@ use crate::answer::Incoming;
 /// The code a request is refused with; 0 where it is not.
 #[track_caller]
 fn code(headers: &[(&'static str, &'static str)], method: &str, version: Value, name: &str) -> i64 {
+    let name = (!name.is_empty()).then_some(name);
     let params = json!({"name": name, "_meta": {
         "io.modelcontextprotocol/protocolVersion": version,
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -42,5 +43,11 @@ fn method_and_name_are_those_of_the_body() {
     assert_eq!(said("gruesse"), -32020);
     assert_eq!(code(&[VERSION, CALL], "tools/call", json!("2026-07-28"), "x"), -32020);
     assert_eq!(code(&[VERSION, LIST], "tools/call", json!("2026-07-28"), "x"), -32020);
+    assert_eq!(
+        code(&[VERSION, CALL], "tools/call", json!("2026-07-28"), ""),
+        0,
+        "a missing name is told as such"
+    );
+    assert_eq!(code(&[VERSION, CALL, ("mcp-name", "x")], "tools/call", json!("2026-07-28"), ""), -32020);
     assert_eq!(code(&[VERSION], "tools/list", json!("2026-07-28"), ""), -32020);
 }
