@@ -15,3 +15,5 @@ const client = new Client({ name: 'client-2', version: '1' }, { versionNegotiati
 await client.connect(transport);
 await tell('@modelcontextprotocol/client', era, new Session(client, client.getNegotiatedProtocolVersion()));
 await client.close();
+// What came too late may still go on.
+process.exit();

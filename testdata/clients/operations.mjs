@@ -6,7 +6,7 @@ import { deepStrictEqual as same, ok } from 'node:assert';
 import { readFileSync } from 'node:fs';
 import { setTimeout as after } from 'node:timers/promises';
 
-const PATIENCE = 45_000;
+const PATIENCE = 30_000;
 // Between two looks at what cannot be awaited.
 const LOOK = 20;
 

@@ -9,7 +9,7 @@ import asyncio
 import json
 from importlib.metadata import version
 
-PATIENCE = 45
+PATIENCE = 30
 # Between two looks at what cannot be awaited.
 LOOK = 0.02
 

@@ -28,3 +28,5 @@ transport.setProtocolVersion = agreed => {
 await client.connect(transport);
 await tell('@modelcontextprotocol/sdk', era, new Sdk1(client, version));
 await client.close();
+// What came too late may still go on.
+process.exit();

@@ -3,7 +3,7 @@
 
 use anyhow::bail;
 
-use crate::{Usage, shell, unknown};
+use crate::{Usage, needs, shell, unknown};
 
 const BENCHES: &[Bench] = &[
     Bench { name: "config", package: "kitbag", programs: &["--example=bench_config"] },
@@ -24,10 +24,15 @@ const BENCHES: &[Bench] = &[
     },
     Bench { name: "agent", package: "bench", programs: &["--bin=bench-agent"] },
     Bench { name: "first-contact", package: "bench", programs: &["--bin=bench-first-contact"] },
+    Bench { name: "serve", package: "bench", programs: &["--bin=bench-serve"] },
 ];
 
 /// What a benchmark measures as a program of its own, and must be built beside it.
-const MEASURED: &[(&str, &str)] = &[("first-contact", "kitbag-cli")];
+const MEASURED: &[(&str, &[&str])] = &[
+    ("first-contact", &["--package=kitbag-cli"]),
+    ("serve", &["--package=kitbag-cli"]),
+    ("serve", &["--package=bench", "--bin=bench-relay", "--bin=bench-upstream"]),
+];
 
 struct Bench {
     name: &'static str,
@@ -44,8 +49,11 @@ pub(crate) fn run(args: &[String]) -> anyhow::Result<()> {
     let Some(bench) = BENCHES.iter().find(|bench| bench.name == name) else {
         return Err(unknown("benchmark", name, names()));
     };
-    for (_, package) in MEASURED.iter().filter(|(measured, _)| measured == name) {
-        shell::run(&mut shell::cargo(&["build", "--release", "--package", package]))?;
+    if rest.iter().any(|flag| flag == "--peers") {
+        needs::peers()?;
+    }
+    for (_, programs) in MEASURED.iter().filter(|(measured, _)| measured == name) {
+        shell::run(shell::cargo(&["build", "--release"]).args(*programs))?;
     }
     let run = |program: &&str| {
         let mut cargo = shell::cargo(&["run", "--release", "--package", bench.package, program]);

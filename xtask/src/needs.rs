@@ -96,6 +96,26 @@ const CONFORMANCE: Need = Need {
     install: || locked::CONFORMANCE.install(),
 };
 
+/// Only `cargo xtask bench serve --peers` needs them.
+const PEERS: &[Need] = &[
+    VENV,
+    Need {
+        what: "the gateway of testdata/peers/mcp-proxy.txt",
+        check: || locked::PEERS_MCP_PROXY.is_there(),
+        install: || locked::PEERS_MCP_PROXY.install(),
+    },
+    Need {
+        what: "the gateway of testdata/peers/fastmcp.txt",
+        check: || locked::PEERS_FASTMCP.is_there(),
+        install: || locked::PEERS_FASTMCP.install(),
+    },
+    Need {
+        what: "the gateway of testdata/peers/npm",
+        check: || locked::PEERS_NPM.is_there(),
+        install: || locked::PEERS_NPM.install(),
+    },
+];
+
 /// The crates of this machine's platform alone: the tests of no other run here.
 const FETCH: &[&str] = &["fetch", "--locked", "--target", "host-tuple"];
 
@@ -122,6 +142,11 @@ pub(crate) fn python_servers() -> anyhow::Result<PathBuf> {
 pub(crate) fn conformance() -> anyhow::Result<PathBuf> {
     CONFORMANCE.meet()?;
     locked::CONFORMANCE.folder()
+}
+
+/// What the endpoint is measured beside, installed if it was missing.
+pub(crate) fn peers() -> anyhow::Result<()> {
+    PEERS.iter().try_for_each(Need::meet)
 }
 
 impl Need {

@@ -12,6 +12,7 @@ use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
 use serde_json::value::RawValue;
 
 pub mod policy;
+pub mod serve;
 
 #[path = "../../kitbag/examples/open/kit.rs"]
 mod open;

@@ -22,6 +22,10 @@ use crate::exit::{Exit, Failure};
 const LINES: usize = 1024;
 /// The most of one value that is shown.
 const VALUE: usize = 1000;
+/// During which lines are gathered once some were written: waking a thread for each costs more than the line.
+const GATHER: Duration = Duration::from_millis(10);
+/// How much is written at once.
+const WRITE: usize = 256 << 10;
 /// How long the last lines are waited for.
 const END: Duration = Duration::from_secs(1);
 /// Which log level there is, if a variable says so.
@@ -215,15 +219,27 @@ impl Writer {
 }
 
 fn write(lines: &Receiver<Said>, lost: &AtomicU64) {
-    for said in lines {
+    let mut text = String::new();
+    while let Ok(first) = lines.recv() {
         let missing = lost.swap(0, Ordering::Relaxed);
-        let mut err = io::stderr().lock();
         if 0 < missing {
-            let _ = writeln!(err, "{} warn {missing} lines of the log are missing here", now());
+            text += &format!("{} warn {missing} lines of the log are missing here\n", now());
         }
-        match said {
-            Said::Line(line) => drop(err.write_all(line.as_bytes())),
-            Said::End(done) => drop(done.send(())),
+        let mut done = None;
+        for said in std::iter::once(first).chain(lines.try_iter()) {
+            match said {
+                Said::Line(line) => text += &line,
+                Said::End(end) => done = Some(end),
+            }
+            if done.is_some() || WRITE <= text.len() {
+                break;
+            }
+        }
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+        text.clear();
+        match done {
+            Some(done) => drop(done.send(())),
+            None => std::thread::sleep(GATHER),
         }
     }
 }

@@ -1,8 +1,10 @@
 //! What a request is answered with, whichever way it came.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -40,6 +42,12 @@ pub(crate) struct Incoming {
     pub(crate) method: String,
     pub(crate) params: Box<RawValue>,
     pub(crate) meta: Map<String, Value>,
+    /// What it names.
+    pub(crate) name: Option<String>,
+    /// Where the arguments stand in the parameters.
+    arguments: Range<usize>,
+    /// Whether it brings answers, or comes back with what it was given.
+    pub(crate) is_further: bool,
 }
 
 /// The parts of all parameters that are looked at.
@@ -64,21 +72,33 @@ pub(crate) struct Params<'a> {
     capabilities: Option<Value>,
     #[serde(default)]
     client_info: Option<Value>,
+    #[serde(default)]
+    input_responses: Option<IgnoredAny>,
+    #[serde(default)]
+    request_state: Option<IgnoredAny>,
 }
 
 impl Incoming {
     pub(crate) fn new(id: &RawValue, method: &str, params: Option<&RawValue>) -> Result<Self, RpcError> {
         let params = params.map_or_else(|| raw("{}".to_owned()), |params| Ok(params.to_owned()))?;
         let (id, method) = (id.to_owned(), method.to_owned());
-        let mut request = Self { id, method, params, meta: Map::new() };
-        request.meta = request.read()?.meta.unwrap_or_default();
-        Ok(request)
+        let (meta, name, arguments, is_further) = {
+            let read = read(&params)?;
+            let is_further = read.input_responses.is_some() || read.request_state.is_some();
+            let arguments = read.arguments.map_or(0..0, |arguments| within(params.get(), arguments.get()));
+            (read.meta.unwrap_or_default(), read.name, arguments, is_further)
+        };
+        Ok(Self { id, method, params, meta, name, arguments, is_further })
+    }
+
+    /// The arguments as they were written; nothing where there are none.
+    pub(crate) fn arguments(&self) -> &str {
+        &self.params.get()[self.arguments.clone()]
     }
 
     /// Its parameters.
     pub(crate) fn read(&self) -> Result<Params<'_>, RpcError> {
-        serde_json::from_str(self.params.get())
-            .map_err(|error| RpcError::new(code::INVALID_PARAMS, format!("invalid params: {error}")))
+        read(&self.params)
     }
 
     /// A parameter that names what is asked for.
@@ -127,6 +147,17 @@ impl Incoming {
         }
         Ok(())
     }
+}
+
+fn read(params: &RawValue) -> Result<Params<'_>, RpcError> {
+    serde_json::from_str(params.get())
+        .map_err(|error| RpcError::new(code::INVALID_PARAMS, format!("invalid params: {error}")))
+}
+
+/// Where a part of a text stands in it.
+fn within(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr().addr() - text.as_ptr().addr();
+    start..start + part.len()
 }
 
 /// Answers a request.

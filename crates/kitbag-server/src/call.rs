@@ -23,14 +23,13 @@ pub(crate) async fn tool(
     request: &Incoming,
     out: &Out,
 ) -> Result<Box<RawValue>, RpcError> {
-    let params = request.read()?;
-    let Some(name) = params.name else {
+    let Some(name) = request.name.clone() else {
         return Err(RpcError::new(code::INVALID_PARAMS, "params.name is missing: it names the tool"));
     };
     let id = CallId::new();
     let place = client.place()?;
     let (view, style) = client.view()?;
-    let arguments = params.arguments.map_or("", RawValue::get).to_owned();
+    let arguments = request.arguments().to_owned();
     let caller = client.clone();
     let made = move |options: CallOptions| async move {
         let _place = place;

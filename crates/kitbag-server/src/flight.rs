@@ -74,7 +74,7 @@ struct Further<'a> {
 impl<'a> Further<'a> {
     fn read(request: &'a Incoming) -> Result<Self, RpcError> {
         let wrong = |what: &str| RpcError::new(code::INVALID_PARAMS, format!("params.{what}"));
-        if request.speech() == Speech::Legacy {
+        if request.speech() == Speech::Legacy || !request.is_further {
             return Ok(Self::default());
         }
         let further: Self =

@@ -1,10 +1,13 @@
 //! The endpoint at an address: streamable HTTP, both eras of the protocol on one path.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
 use axum::routing::{any, get};
 use hyper::Request;
 use hyper::body::Incoming;
@@ -12,7 +15,7 @@ use hyper::service::Service;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
 use kitbag::store::Store;
-use kitbag::{CancellationToken, Limits};
+use kitbag::{BoxFuture, CancellationToken, Limits};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::task::TaskTracker;
@@ -40,6 +43,9 @@ use ops::Readiness;
 use sessions::Sessions;
 use socket::Socket;
 use streams::Streams;
+
+/// Where everything is.
+const EVERYTHING: &str = "/mcp";
 
 /// How an address is served.
 #[derive(Clone, Default)]
@@ -91,7 +97,7 @@ pub async fn serve(
     let app = App { endpoint, door, metrics, readiness, sessions, streams, limits: limits_of, stop: ending };
     let app = Arc::new(app);
     let router = Router::new()
-        .route("/mcp", any(messages::everything))
+        .route(EVERYTHING, any(messages::everything))
         .route("/mcp/s/{server}", any(messages::of_server))
         .route("/mcp/a/{agent}", any(messages::of_agent))
         .route("/sse", any(old_sse::everything))
@@ -106,8 +112,9 @@ pub async fn serve(
     let places = Arc::new(Semaphore::new(limits.serve_connections));
     let keeping = TaskTracker::new();
     let (every, ending) = (limits.serve_tokens, stop.clone());
-    keeping.spawn(async move { app.door.keep(every, ending).await });
-    let accepting = Accepting { listener, router, limits, places, tasks: TaskTracker::new(), stop };
+    let keeper = app.clone();
+    keeping.spawn(async move { keeper.door.keep(every, ending).await });
+    let accepting = Accepting { listener, app, router, limits, places, tasks: TaskTracker::new(), stop };
     tokio::select! {
         () = accepting.stop.cancelled() => {}
         () = accepting.run() => {}
@@ -129,6 +136,7 @@ pub async fn serve(
 /// Everything a new connection needs.
 struct Accepting {
     listener: TcpListener,
+    app: Arc<App>,
     router: Router,
     limits: Arc<Limits>,
     places: Arc<Semaphore>,
@@ -146,7 +154,8 @@ impl Accepting {
                 continue;
             };
             let Ok(place) = self.places.clone().try_acquire_owned() else { continue };
-            let service = Placed { router: TowerToHyperService::new(self.router.clone()), from: Peer(from) };
+            let router = TowerToHyperService::new(self.router.clone());
+            let service = Placed { app: self.app.clone(), router, from: Peer(from) };
             let connection = connection(stream, service, self.limits.clone(), self.stop.clone());
             self.tasks.spawn(async move {
                 connection.await;
@@ -159,18 +168,24 @@ impl Accepting {
 /// The router, for one connection: its requests know where they come from.
 #[derive(Clone)]
 struct Placed {
+    app: Arc<App>,
     router: TowerToHyperService<Router>,
     from: Peer,
 }
 
 impl Service<Request<Incoming>> for Placed {
-    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
-    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
-    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
 
     fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         request.extensions_mut().insert(self.from);
-        self.router.call(request)
+        // Where nearly every request goes, nothing needs to be looked up.
+        if request.uri().path() == EVERYTHING {
+            let app = self.app.clone();
+            return Box::pin(async move { Ok(messages::at_once(&app, request.map(Body::new)).await) });
+        }
+        Box::pin(self.router.call(request))
     }
 }
 

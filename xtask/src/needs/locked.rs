@@ -37,6 +37,15 @@ pub(super) const CONFORMANCE: Locked = Locked {
     files: &["conformance/package.json", "conformance/package-lock.json"],
     fill: npm,
 };
+pub(super) const PEERS_NPM: Locked = Locked {
+    name: "peers-npm",
+    files: &["peers/npm/package.json", "peers/npm/package-lock.json"],
+    fill: npm,
+};
+pub(super) const PEERS_MCP_PROXY: Locked =
+    Locked { name: "peers-mcp-proxy", files: &["peers/mcp-proxy.txt"], fill: python };
+pub(super) const PEERS_FASTMCP: Locked =
+    Locked { name: "peers-fastmcp", files: &["peers/fastmcp.txt"], fill: python };
 
 /// Written last, so that a folder without it is unfinished.
 const STAMP: &str = ".stamp";

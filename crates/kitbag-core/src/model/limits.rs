@@ -171,6 +171,7 @@ limits! {
     audit_queue: Items = 10_000, "rows of the audit log that wait to be written; more are counted and lost";
     audit_bytes: Bytes = 64 << 20, "all of these rows together";
     audit_batch: Items = 500, "rows of the audit log written in one step";
+    audit_gather: Time = Duration::from_millis(100), "during which rows of the audit log are gathered for the next step, where the last one is not longer ago";
     audit_retry: Time = seconds(1), "before rows of the audit log that could not be written are tried again";
     audit_keep: Time = seconds(90 * 24 * 3600), "how long rows of the audit log are kept";
     audit_rows: Items = 1_000_000, "rows of the audit log; of more the oldest go";

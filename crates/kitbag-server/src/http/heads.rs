@@ -2,6 +2,8 @@
 //! of another kind. Whoever stands before us may read them otherwise than we do, and what it takes for a body we would
 //! take for the next request. Such a head is refused before anything of it is read.
 
+use memchr::memchr;
+
 #[cfg(test)]
 mod tests;
 
@@ -77,16 +79,30 @@ impl Heads {
 /// Adds bytes to a head up to its end; how many those were, if it ended. None where a line ends in another way than lines
 /// of HTTP do.
 fn take_head(head: &mut Vec<u8>, bytes: &[u8]) -> Option<Option<usize>> {
-    for (at, byte) in bytes.iter().enumerate() {
-        if *byte == b'\n' && head.last() != Some(&b'\r') || *byte != b'\n' && head.last() == Some(&b'\r') {
+    let mut at = 0;
+    while at < bytes.len() {
+        let newline = memchr(b'\n', &bytes[at..]).map(|end| at + end);
+        let text = &bytes[at..newline.unwrap_or(bytes.len())];
+        let is_split = head.last() == Some(&b'\r');
+        // A carriage return stands before a line's end and nowhere else.
+        if is_split && !text.is_empty() || memchr(b'\r', text).is_some_and(|found| found + 1 < text.len()) {
             return None;
         }
-        head.push(*byte);
+        let is_whole = is_split || text.last() == Some(&b'\r');
+        if newline.is_some() && !is_whole {
+            return None;
+        }
+        head.extend_from_slice(text);
+        at += text.len();
+        if newline.is_some() {
+            head.push(b'\n');
+            at += 1;
+        }
         // Empty lines before a request are passed over.
         if head == b"\r\n" {
             head.clear();
         } else if head.ends_with(b"\r\n\r\n") {
-            return Some(Some(at + 1));
+            return Some(Some(at));
         }
     }
     Some(None)

@@ -51,6 +51,13 @@ pub(super) async fn everything(State(app): State<Arc<App>>, request: Request) ->
     app.handle(Scope::Everything, request).await
 }
 
+/// The same for a request that no router looked at.
+pub(super) async fn at_once(app: &App, request: Request) -> Response {
+    let is_last = request.headers().contains_key(TRANSFER_ENCODING);
+    let response = app.handle(Scope::Everything, request).await;
+    if is_last { last(response) } else { response }
+}
+
 pub(super) async fn of_server(
     State(app): State<Arc<App>>,
     Path(server): Path<String>,

@@ -1,5 +1,6 @@
 //! The audit log in SQL: appending and reading.
 
+use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use kitbag::store::chain::{AuditColumns, ChainPoint, millis};
@@ -19,8 +20,10 @@ const LOCK: &str = "
 
 const INSERT: &str = "
     INSERT INTO audit (writer, seq, at, user_id, agent, server, tool, decision, rule, outcome, took_ms,
-        request_bytes, result_bytes, arguments, call_id, bytes, hash)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
+        request_bytes, result_bytes, arguments, call_id, bytes, hash) VALUES ";
+const COLUMNS: usize = 17;
+/// Rows of one statement: each costs a way to the database and back.
+const TOGETHER: usize = 50;
 
 impl AuditStore for SqlStore {
     fn append<'a>(&'a self, batch: &'a AuditBatch) -> StoreFuture<'a, ()> {
@@ -32,11 +35,15 @@ impl AuditStore for SqlStore {
             }
             let known = usize::try_from(head.row + 1 - batch.first).unwrap_or(usize::MAX);
             let mut last_ms = None;
-            for row in batch.rows.iter().skip(known) {
-                let columns = AuditColumns::from(row);
-                head = head.then(&batch.writer, &columns);
-                last_ms = Some(columns.at_ms);
-                self.insert(&mut step, &batch.writer, head, columns).await?;
+            for rows in batch.rows.get(known..).unwrap_or_default().chunks(TOGETHER) {
+                let mut placed = Vec::with_capacity(rows.len());
+                for row in rows {
+                    let columns = AuditColumns::from(row);
+                    head = head.then(&batch.writer, &columns);
+                    last_ms = Some(columns.at_ms);
+                    placed.push((head, columns));
+                }
+                self.insert(&mut step, &batch.writer, placed).await?;
             }
             if let Some(at) = last_ms {
                 let update =
@@ -90,6 +97,20 @@ impl AuditStore for SqlStore {
             self.point(&row, "seq", "hash").map(|point| Some((point.row, point.hash)))
         }))
     }
+}
+
+/// The statement that inserts so many rows.
+fn insert_of(rows: usize) -> String {
+    let mut sql = INSERT.to_owned();
+    for row in 0..rows {
+        sql.push_str(if row == 0 { "(" } else { ", (" });
+        for column in 1..=COLUMNS {
+            // Writing to a string does not fail.
+            let _ = write!(sql, "{}${}", if column == 1 { "" } else { ", " }, row * COLUMNS + column);
+        }
+        sql.push(')');
+    }
+    sql
 }
 
 /// A number as it is kept.
@@ -156,28 +177,31 @@ impl SqlStore {
         &self,
         step: &mut Transaction<'static, Any>,
         writer: &WriterId,
-        at: ChainPoint,
-        row: AuditColumns,
+        rows: Vec<(ChainPoint, AuditColumns)>,
     ) -> Result<(), StoreError> {
-        let bytes = row.bytes();
-        let insert = sqlx::query(INSERT)
-            .bind(writer.as_str())
-            .bind(number(at.row))
-            .bind(row.at_ms)
-            .bind(row.user)
-            .bind(row.agent)
-            .bind(row.server)
-            .bind(row.tool)
-            .bind(row.decision)
-            .bind(row.rule)
-            .bind(row.outcome)
-            .bind(row.took_ms)
-            .bind(row.request_bytes)
-            .bind(row.result_bytes)
-            .bind(row.arguments)
-            .bind(row.call)
-            .bind(bytes)
-            .bind(at.hash.to_string());
+        // Made of constants and numbers alone.
+        let mut insert = sqlx::query(AssertSqlSafe(insert_of(rows.len())));
+        for (at, row) in rows {
+            let bytes = row.bytes();
+            insert = insert
+                .bind(writer.as_str())
+                .bind(number(at.row))
+                .bind(row.at_ms)
+                .bind(row.user)
+                .bind(row.agent)
+                .bind(row.server)
+                .bind(row.tool)
+                .bind(row.decision)
+                .bind(row.rule)
+                .bind(row.outcome)
+                .bind(row.took_ms)
+                .bind(row.request_bytes)
+                .bind(row.result_bytes)
+                .bind(row.arguments)
+                .bind(row.call)
+                .bind(bytes)
+                .bind(at.hash.to_string());
+        }
         insert.execute(&mut **step).await.map_err(|error| self.failed(error)).map(|_| ())
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use kitbag_core::Limits;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
+use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::task::TaskTracker;
 
 use super::rotation::rotate_if_due;
@@ -18,6 +18,8 @@ use super::{AuditBatch, AuditDecision, AuditOutcome, AuditRow, Store, StoreError
 pub struct AuditWriter {
     queue: mpsc::Sender<Queued>,
     fill: Arc<Fill>,
+    /// As many rows as are worth a step of their own.
+    batch: usize,
     most_bytes: usize,
     id: WriterId,
 }
@@ -39,6 +41,8 @@ struct Fill {
     lost: AtomicU64,
     /// Lost since the beginning.
     lost_ever: AtomicU64,
+    /// Told when what waits is to be written now.
+    hurry: Notify,
 }
 
 /// Writes down the arguments of a call, without its secrets; done when the row is written, not while the call waits.
@@ -64,10 +68,13 @@ impl AuditWriter {
             limits: limits.clone(),
             writer: id.clone(),
             next: 1,
+            begun: None,
             look_again: None,
         };
         TaskTracker::new().spawn(task.run());
-        Ok(Self { queue, fill, most_bytes: limits.audit_bytes, id })
+        // Before the queue is full.
+        let batch = limits.audit_batch.min(limits.audit_queue / 2).max(1);
+        Ok(Self { queue, fill, batch, most_bytes: limits.audit_bytes, id })
     }
 
     /// The name of its chain.
@@ -109,6 +116,9 @@ impl AuditWriter {
             self.fill.took(1, bytes);
             self.fill.lose(1);
         }
+        if self.batch <= self.waiting() {
+            self.fill.hurry.notify_one();
+        }
     }
 
     /// Waits until every row handed over before is written, but no longer than `within`.
@@ -116,6 +126,7 @@ impl AuditWriter {
         let (done, written) = oneshot::channel();
         let all = async {
             self.queue.send(Queued::Flush(done)).await.ok()?;
+            self.fill.hurry.notify_one();
             written.await.ok()
         };
         match tokio::time::timeout(within, all).await {
@@ -152,6 +163,8 @@ struct Task {
     writer: WriterId,
     /// The number of the next row.
     next: u64,
+    /// When the last step began.
+    begun: Option<Instant>,
     /// Before then nothing more can have grown too old.
     look_again: Option<Instant>,
 }
@@ -160,7 +173,7 @@ impl Task {
     async fn run(mut self) {
         let mut taken = Vec::new();
         let most = self.limits.audit_batch.max(1);
-        while 0 < self.rows.recv_many(&mut taken, most).await {
+        while 0 < self.next(&mut taken, most).await {
             let (mut rows, mut size, mut flushes) = (Vec::new(), 0, Vec::new());
             for queued in taken.drain(..) {
                 match queued {
@@ -194,6 +207,26 @@ impl Task {
                 let _ = done.send(());
             }
         }
+    }
+
+    /// Takes what is to be written next. A row after a pause is written at once; those of many calls in a row together, as
+    /// each step ends with the database on disk.
+    async fn next(&mut self, taken: &mut Vec<Queued>, most: usize) -> usize {
+        let count = self.rows.recv_many(taken, most).await;
+        let pause = self.begun.map(|begun| begun + self.limits.audit_gather);
+        if let Some(until) = pause.filter(|until| Instant::now() < *until && 0 < count) {
+            let is_row = |queued: &Queued| matches!(queued, Queued::Row(..));
+            if count < most && taken.iter().all(is_row) && !self.rows.is_closed() {
+                let _ = timeout_at(until, self.fill.hurry.notified()).await;
+            }
+            while taken.len() < most
+                && let Ok(queued) = self.rows.try_recv()
+            {
+                taken.push(queued);
+            }
+        }
+        self.begun = Some(Instant::now());
+        taken.len()
     }
 
     /// Lets the log lose its oldest rows, if that is due. What goes wrong costs nothing but room.
@@ -268,3 +301,6 @@ fn lost_row(rows: u64) -> AuditRow {
         call: None,
     }
 }
+
+#[cfg(test)]
+mod tests;
