@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use kitbag::connect::StartServers;
-use kitbag::{Fault, Kitbag, OpenOptions, ServerName, Setup, UserId, View, ViewTool};
+use kitbag::{Fault, Kitbag, OpenOptions, ServerName, Setup, View, ViewTool};
 use kitbag_core::catalog::{ToolChange, ToolChangeKind, changes};
 use kitbag_core::present::gateway::GatewayDefinition;
 use kitbag_core::text::{nearest, visible};
