@@ -313,7 +313,14 @@ impl App {
         let first = tokio::select! {
             biased;
             message = messages.recv() => message,
-            (answer, head) = &mut work => return head.before(answer),
+            (answer, head) = &mut work => match messages.try_recv() {
+                // What was said before it in the same moment comes before it.
+                Ok(message) => {
+                    let work = Box::pin(std::future::ready(answer));
+                    return events::answering(message, messages, work, self.limits.serve_alive);
+                }
+                Err(_) => return head.before(answer),
+            },
         };
         // The work holds a sender, so there is a message.
         let Some(first) = first else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
