@@ -12,6 +12,7 @@ use crate::call;
 use crate::client::{Client, Out};
 use crate::follow;
 use crate::offered::{self, Listed};
+use crate::older;
 use crate::rpc::{RpcError, code, raw};
 use kitbag::connect::raw::members;
 use kitbag::offered::LogLevel;
@@ -177,6 +178,7 @@ pub(crate) async fn answer(
         (Speech::Legacy, "logging/setLevel") => set_level(client, request)?,
         (Speech::Modern, "server/discover") => discover()?,
         (_, "tools/list") => list(client, request, speech).await?,
+        (Speech::Legacy, "tools/call") => older::result(call::tool(client, request, out).await?)?,
         (_, "tools/call") => call::tool(client, request, out).await?,
         (_, "resources/list") => offered::list(client, request, Listed::Resources).await?,
         (_, "resources/templates/list") => offered::list(client, request, Listed::Templates).await?,
@@ -242,8 +244,9 @@ async fn list(client: &Client, request: &Incoming, speech: Speech) -> Result<Box
     request.no_cursor()?;
     client.endpoint.wait(&client.kit, &client.user).await;
     let (view, style) = client.view()?;
-    let tools = client.endpoint.list(&client.kit, &view, &style).text.clone();
-    client.read.note_tools(&tools);
+    let listed = client.endpoint.list(&client.kit, &view, &style);
+    client.read.note_tools(&listed.text);
+    let tools = if speech == Speech::Modern { &listed.text } else { &listed.older };
     let hints = if speech == Speech::Modern { r#","ttlMs":0,"cacheScope":"private""# } else { "" };
     raw(format!(r#"{{"tools":{tools}{hints}}}"#))
 }

@@ -27,6 +27,7 @@ mod load;
 mod metrics;
 mod news;
 mod offered;
+mod older;
 mod parked;
 mod passes;
 mod plan;

@@ -1,6 +1,7 @@
 //! Tools as the protocol lists them: the server's own definition, with what the rules made of it; or one tool a server.
 
 use std::cell::OnceCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use kitbag::cli::READ_RESULT;
@@ -9,6 +10,7 @@ use kitbag_core::present::gateway::GatewayDefinition;
 use serde_json::{Map, Value};
 
 use crate::audience::Style;
+use crate::older;
 use crate::plan::{Gateways, Weight, gateways};
 
 #[cfg(test)]
@@ -18,6 +20,8 @@ mod tests;
 pub(crate) struct Listed {
     /// The definitions, as one JSON list.
     pub(crate) text: Arc<str>,
+    /// The same as clients of the older era can read it.
+    pub(crate) older: Arc<str>,
     /// The gateways among them, and the others that there are.
     pub(crate) gateways: Gateways,
 }
@@ -27,8 +31,16 @@ pub(crate) fn list(kit: &Kitbag, view: &Arc<View>, style: &Style) -> Listed {
     let most = style.description;
     // Results travel whole: there is nothing to read on in.
     let of_use = view.tools().iter().filter(|shown| shown.tool.name.as_str() != READ_RESULT);
-    let tools: Vec<_> =
-        of_use.map(|shown| (&shown.tool.server, definition(shown, most).to_string())).collect();
+    let (mut tools, mut unreadable) = (Vec::new(), HashMap::new());
+    for shown in of_use {
+        let mut definition = definition(shown, most);
+        let text = definition.to_string();
+        if !older::is_readable(&definition) {
+            definition.as_object_mut().and_then(|fields| fields.shift_remove("outputSchema"));
+            unreadable.insert(text.clone(), definition.to_string());
+        }
+        tools.push((&shown.tool.server, text));
+    }
     // No text has more tokens than bytes: most lists fit without being counted.
     let is_small = tools.iter().map(|(_, text)| text.len()).sum::<usize>() <= style.budget;
     let size = |text: &str| if is_small { text.len() } else { tokens::count(text) };
@@ -49,7 +61,14 @@ pub(crate) fn list(kit: &Kitbag, view: &Arc<View>, style: &Style) -> Listed {
     let native = tools.iter().filter(|(server, _)| !gateways.hide(server)).map(|(_, text)| text.clone());
     let of_gateways = gateways.shown().iter().map(|gateway| gateway_definition(gateway, most).to_string());
     let all: Vec<String> = native.chain(of_gateways).collect();
-    Listed { text: format!("[{}]", all.join(",")).into(), gateways }
+    let written = |all: &[&str]| -> Arc<str> { format!("[{}]", all.join(",")).into() };
+    let text = written(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    let older = if unreadable.is_empty() {
+        text.clone()
+    } else {
+        written(&all.iter().map(|text| unreadable.get(text).unwrap_or(text).as_str()).collect::<Vec<_>>())
+    };
+    Listed { text, older, gateways }
 }
 
 /// One definition. Fields that nobody here knows stay as they are.

@@ -28,6 +28,7 @@ mod screen;
 mod taken;
 
 use screen::Served;
+pub(super) use screen::entry_name;
 use taken::Holder;
 
 /// Where the endpoint listens unless told otherwise.
@@ -45,8 +46,8 @@ One server is at /mcp/s/<server>, an agent of kitbag.toml at /mcp/a/<agent>.";
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Listen at this address (127.0.0.1:8420); port 0 takes a free one
-    #[arg(long, value_name = "ADDRESS")]
+    /// Listen at this address or port (127.0.0.1:8420); port 0 takes a free one
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     listen: Option<SocketAddr>,
     #[command(flatten)]
     look: LookArgs,
@@ -75,6 +76,16 @@ impl LookArgs {
     pub(super) fn options(&self) -> EndpointOptions {
         EndpointOptions { names: self.names, mode: self.mode, ..EndpointOptions::default() }
     }
+}
+
+/// An address with its port, or a port of this machine alone.
+fn address(word: &str) -> Result<SocketAddr, String> {
+    let port = word.strip_prefix("localhost:").or(word.strip_prefix(':')).unwrap_or(word);
+    let here = |port| SocketAddr::new(LISTEN.ip(), port);
+    let parsed = port.parse().map(here).or_else(|_| word.parse());
+    parsed.map_err(|_| {
+        "write a port, such as 8080, or an address and a port, such as 127.0.0.1:8080".to_owned()
+    })
 }
 
 fn form(word: &str) -> Result<NameForm, String> {
@@ -136,7 +147,7 @@ async fn is_enterable(listen: SocketAddr, store: &dyn Store) -> Result<(), Failu
 /// Where the settings say, or the usual address.
 pub(crate) fn usual_address(setup: &Setup) -> Result<SocketAddr, Failure> {
     let Some(said) = setup.serve().listen else { return Ok(LISTEN) };
-    said.parse().map_err(|_| {
+    address(&said).map_err(|_| {
         let message = format!("\"listen\" in [serve] cannot be {:?}", visible(&said));
         Failure::new(Exit::Config, message).hint("write an address and a port, such as \"127.0.0.1:8420\"")
     })

@@ -46,23 +46,34 @@ fn streamed(body: Body) -> Response {
 pub(super) type Work = Pin<Box<dyn Future<Output = String> + Send>>;
 
 struct Answering {
-    first: Option<String>,
+    first: Option<Bytes>,
     messages: mpsc::Receiver<String>,
     work: Option<Work>,
     alive: Duration,
 }
 
+/// How the stream of a request begins.
+pub(super) enum First {
+    Message(String),
+    /// With the word that it goes on: proxies and clients cut off what says nothing.
+    Alive,
+}
+
 /// The messages of a request, then its answer. Whoever drops the stream drops the work: the call is cancelled.
 pub(super) fn answering(
-    first: String,
+    first: First,
     messages: mpsc::Receiver<String>,
     work: Work,
     alive: Duration,
 ) -> Response {
+    let first = match first {
+        First::Message(message) => event(&message),
+        First::Alive => Bytes::from_static(ALIVE),
+    };
     let state = Answering { first: Some(first), messages, work: Some(work), alive };
     let events = stream::unfold(state, async |mut state| {
         if let Some(first) = state.first.take() {
-            return Some((Ok::<_, Infallible>(event(&first)), state));
+            return Some((Ok::<_, Infallible>(first), state));
         }
         let work = state.work.as_mut()?;
         tokio::select! {

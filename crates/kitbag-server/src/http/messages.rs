@@ -14,6 +14,7 @@ use kitbag::{CancellationToken, Limits, ServerName, UserId};
 use tokio::sync::mpsc;
 
 use super::door::{self, Door};
+use super::events::First;
 use super::ops::Readiness;
 use super::refusals::{
     bad_request, ending, json, last, method_not_allowed, too_many_sessions, unacceptable, unknown_session,
@@ -307,8 +308,9 @@ impl App {
         }
     }
 
-    /// Answers with JSON, or with a stream where there is something to say before.
+    /// Answers with JSON, or with a stream where there is something to say before, or nothing for long.
     async fn answer(&self, client: Arc<Client>, request: Incoming) -> Response {
+        let alive = self.limits.serve_alive;
         let (out, mut messages): (Out, _) = mpsc::channel(self.limits.queue);
         let speech = request.speech();
         let work = async move {
@@ -319,13 +321,20 @@ impl App {
         let mut work = Box::pin(work);
         let first = tokio::select! {
             biased;
-            message = messages.recv() => message,
-            (answer, head) = &mut work => return head.before(answer),
+            // The work holds a sender, so there is a message.
+            Some(message) = messages.recv() => First::Message(message),
+            (answer, head) = &mut work => match messages.try_recv() {
+                // What was said before it in the same moment comes before it.
+                Ok(message) => {
+                    let work = Box::pin(std::future::ready(answer));
+                    return events::answering(First::Message(message), messages, work, alive);
+                }
+                Err(_) => return head.before(answer),
+            },
+            () = tokio::time::sleep(alive) => First::Alive,
         };
-        // The work holds a sender, so there is a message.
-        let Some(first) = first else { return StatusCode::INTERNAL_SERVER_ERROR.into_response() };
         let work = Box::pin(async move { work.await.0 });
-        events::answering(first, messages, work, self.limits.serve_alive)
+        events::answering(first, messages, work, alive)
     }
 }
 

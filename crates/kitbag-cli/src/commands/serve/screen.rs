@@ -166,7 +166,7 @@ fn indented(text: &str) -> String {
 }
 
 /// What we are called in the configuration of other programs.
-pub(super) fn entry_name() -> ServerName {
+pub(in crate::commands) fn entry_name() -> ServerName {
     ServerName::parse("kitbag").unwrap_or_else(|_| ServerName::local())
 }
 

@@ -124,11 +124,12 @@ fn other_lists_of_resources_and_prompts_are_told_once_each() {
     for era in ["legacy", "modern"] {
         let farm = offering(era);
         let served = Served::start(&farm, &[]);
-        let client = Speaker::older(&served);
+        let (client, other) = (Speaker::older(&served), Speaker::older(&served));
         offers(&client, SHARED);
-        client.result("resources/templates/list", json!({}));
+        client.result("tools/list", json!({}));
         client.result("prompts/list", json!({}));
         let mut session = Stream::of(&served, client.id());
+        let idle = Stream::of(&served, other.id());
         let wanted = json!({"resourcesListChanged": true, "promptsListChanged": true});
         let mut newer = subscribe(&served, "lists", wanted.clone());
         assert_eq!(newer.next().unwrap()["params"]["notifications"], wanted, "{era}");
@@ -150,6 +151,7 @@ fn other_lists_of_resources_and_prompts_are_told_once_each() {
         offers(&client, "grown/1");
         served.stop();
         assert_eq!(session.rest(), Vec::<Value>::new(), "{era}");
+        assert_eq!(idle.rest(), Vec::<Value>::new(), "{era}: of what it never read it hears nothing");
         assert_eq!(newer.rest().len(), 1, "{era}: the end alone");
     }
 }

@@ -140,6 +140,31 @@ fn a_call_that_outlasts_the_end_is_cut_off_and_its_server_gone() {
     assert!(!answer(call).contains("slept"));
 }
 
+/// Proxies and clients end a connection on which nothing comes for long.
+#[test]
+fn a_call_that_takes_long_gives_signs_of_life() {
+    let farm = Farm::of("x", &[]);
+    farm.settings("[limits]\nserve_alive = \"50ms\"\n");
+    let served = Served::start(&farm, &[]);
+    let session = served.session("");
+    lists(&served, &session, "x_sleep");
+    let older = answer(begin(&served, &session, "x_sleep", json!({"ms": 1_000})));
+    let params = json!({"name": "x_sleep", "arguments": {"ms": 1_000}});
+    let body = modern(&json!(2), "tools/call", params);
+    let newer = served.post(&modern_headers("tools/call", Some("x_sleep")), &body);
+    for answer in [older, newer] {
+        assert_eq!(status(&answer), "200", "{answer}");
+        assert!(answer.contains("text/event-stream"), "{answer}");
+        let (before, last) = answer.split_once("data: ").unwrap();
+        assert!(2 < before.matches("\n:\n").count(), "{answer}");
+        assert!(last.contains("slept 1000 ms"), "{answer}");
+    }
+    // What is answered at once is one message.
+    let quick = served.post(&of_session(&session), &request(3, "ping", &json!({})));
+    assert!(quick.contains("application/json"), "{quick}");
+    served.stop();
+}
+
 /// What became of each call of a client that goes on whatever happens.
 fn goes_on(address: &str, is_over: &AtomicBool) -> HashMap<String, String> {
     let mut outcomes = HashMap::new();

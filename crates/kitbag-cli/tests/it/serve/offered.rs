@@ -192,3 +192,26 @@ fn log_levels_are_each_clients_own() {
     assert!(!unheard.contains("notifications/message"), "{unheard}");
     served.stop();
 }
+
+/// SDKs of the older era refuse the whole result, or the whole list, for it.
+#[test]
+fn structured_content_that_is_no_object_reaches_older_clients_as_text() {
+    let farm = Farm::of("x", &["--fault", "c10"]);
+    farm.add("y", &["--fault", "c06"]);
+    let served = Served::start(&farm, &[]);
+    for client in [Speaker::older(&served), Speaker::newer(&served)] {
+        let is_newer = client.session.is_none();
+        let list = client.result("tools/list", json!({}));
+        let schema = |name: &str| {
+            let tools = list["tools"].as_array().unwrap().iter();
+            tools.clone().find(|tool| tool["name"] == name).unwrap()["outputSchema"].clone()
+        };
+        assert_eq!(schema("y_output_list")["type"] == "array", is_newer, "{list}");
+        assert_eq!(schema("x_structured_wrong")["type"], "object", "{list}");
+        let done = client.result("tools/call", json!({"name": "x_structured_list", "arguments": {}}));
+        let content = if is_newer { json!([]) } else { json!([{"type": "text", "text": "[1,2]"}]) };
+        assert_eq!(done["content"], content, "{done}");
+        assert_eq!(done["structuredContent"] == json!([1, 2]), is_newer, "{done}");
+    }
+    served.stop();
+}

@@ -110,6 +110,32 @@ fn serve_listens_and_asks_for_tokens_as_the_settings_say() {
 }
 
 #[test]
+fn a_port_alone_is_one_of_this_machine() {
+    let farm = Farm::of("x", &[]);
+    for port in ["0", ":0", "localhost:0"] {
+        let served = Served::start_at(&farm, &["--listen", port], None);
+        assert!(served.url.starts_with("http://127.0.0.1:"), "{port}: {}", served.url);
+        served.stop();
+    }
+    farm.settings("[serve]\nlisten = '0'\n");
+    let served = Served::start_at(&farm, &[], None);
+    assert!(served.url.starts_with("http://127.0.0.1:"), "{}", served.url);
+    served.stop();
+    for wrong in ["here", "70000", "127.0.0.1", ""] {
+        farm.house.run(&["serve", "--listen", wrong]).fails(2, "write a port, such as 8080");
+    }
+}
+
+#[test]
+fn stdio_on_a_terminal_says_how_programs_start_it() {
+    let house = House::new();
+    let shown = pty::run(&house, 100, &["stdio"], &[Step::Key("one address for all", '\x03')]);
+    let text = uncoloured(&shown.out);
+    assert!(text.contains("\"stdio\"") && text.contains("mcpServers"), "{text}");
+    assert!(text.contains("Ctrl-C"), "{text}");
+}
+
+#[test]
 fn a_port_that_is_taken_says_who_has_it() {
     let farm = Farm::of("x", &[]);
     let served = Served::start(&farm, &[]);

@@ -52,7 +52,12 @@ pub(crate) struct ItemProblem {
 impl KeptList {
     fn is_fresh(&self, told: [u64; 2], now: Instant) -> bool {
         let holds = self.until.is_none_or(|until| now < until);
-        self.answers != 0 && self.told == told && holds
+        self.answers != 0 && self.is_since(told) && holds
+    }
+
+    /// Whether the server was asked after it had told this.
+    fn is_since(&self, told: [u64; 2]) -> bool {
+        told[0] <= self.told[0] && told[1] <= self.told[1]
     }
 
     fn items(&self) -> Items {
@@ -88,12 +93,16 @@ impl Link {
         if is_fresh {
             return kept.borrow().items();
         }
-        self.ask_for(kind, told);
-        let (before, until) = seen;
-        let answered = answers.wait_for(|kept| kept.answers != before);
-        match tokio::time::timeout_at(until, answered).await {
-            Ok(Ok(kept)) => kept.items(),
-            _ => self.late(kind, now.elapsed()),
+        let (mut before, until) = seen;
+        loop {
+            self.ask_for(kind, told);
+            let answered = answers.wait_for(|kept| kept.answers != before);
+            match tokio::time::timeout_at(until, answered).await {
+                // Somebody else may have asked before the server told of a change.
+                Ok(Ok(kept)) if !kept.is_since(told) => before = kept.answers,
+                Ok(Ok(kept)) => return kept.items(),
+                _ => return self.late(kind, now.elapsed()),
+            }
         }
     }
 
