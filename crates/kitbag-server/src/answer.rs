@@ -176,7 +176,8 @@ pub(crate) async fn answer(
         (Speech::Legacy, "ping") => raw("{}".to_owned())?,
         (Speech::Legacy, "logging/setLevel") => set_level(client, request)?,
         (Speech::Modern, "server/discover") => discover()?,
-        (_, "tools/list") => list(client, request, speech).await?,
+        // As its era has it already.
+        (_, "tools/list") => return list(client, request, speech).await,
         (_, "tools/call") => call::tool(client, request, out).await?,
         (_, "resources/list") => offered::list(client, request, Listed::Resources).await?,
         (_, "resources/templates/list") => offered::list(client, request, Listed::Templates).await?,
@@ -242,9 +243,7 @@ async fn list(client: &Client, request: &Incoming, speech: Speech) -> Result<Box
     request.no_cursor()?;
     client.endpoint.wait(&client.kit, &client.user).await;
     let (view, style) = client.view()?;
-    let tools = client.endpoint.list(&client.kit, &view, &style).text.clone();
-    let hints = if speech == Speech::Modern { r#","ttlMs":0,"cacheScope":"private""# } else { "" };
-    raw(format!(r#"{{"tools":{tools}{hints}}}"#))
+    client.endpoint.list(&client.kit, &view, &style).result(speech)
 }
 
 /// A result as the client's era has it: `resultType` where there is one, and nowhere else.

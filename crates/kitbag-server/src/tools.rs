@@ -1,15 +1,18 @@
 //! Tools as the protocol lists them: the server's own definition, with what the rules made of it; or one tool a server.
 
 use std::cell::OnceCell;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kitbag::cli::READ_RESULT;
 use kitbag::{Kitbag, ServerName, View, ViewTool, tokens};
 use kitbag_core::present::gateway::GatewayDefinition;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::answer::Speech;
 use crate::audience::Style;
 use crate::plan::{Gateways, Weight, gateways};
+use crate::rpc::{RpcError, raw};
 
 #[cfg(test)]
 mod tests;
@@ -18,8 +21,28 @@ mod tests;
 pub(crate) struct Listed {
     /// The definitions, as one JSON list.
     pub(crate) text: Arc<str>,
+    /// The whole result, once somebody asked for it: in the older era, and in the newer one.
+    results: [OnceLock<Box<RawValue>>; 2],
     /// The gateways among them, and the others that there are.
     pub(crate) gateways: Gateways,
+}
+
+impl Listed {
+    /// What a request for it is answered with.
+    pub(crate) fn result(&self, speech: Speech) -> Result<Box<RawValue>, RpcError> {
+        let tools = &self.text;
+        let (kept, text): (_, fn(&str) -> String) = match speech {
+            Speech::Legacy => (&self.results[0], |tools| format!(r#"{{"tools":{tools}}}"#)),
+            Speech::Modern => (&self.results[1], |tools| {
+                format!(r#"{{"resultType":"complete","tools":{tools},"ttlMs":0,"cacheScope":"private"}}"#)
+            }),
+        };
+        if let Some(kept) = kept.get() {
+            return Ok(kept.clone());
+        }
+        let made = raw(text(tools))?;
+        Ok(kept.get_or_init(|| made).clone())
+    }
 }
 
 /// The tools of a view as a client sees them.
@@ -49,7 +72,7 @@ pub(crate) fn list(kit: &Kitbag, view: &Arc<View>, style: &Style) -> Listed {
     let native = tools.iter().filter(|(server, _)| !gateways.hide(server)).map(|(_, text)| text.clone());
     let of_gateways = gateways.shown().iter().map(|gateway| gateway_definition(gateway, most).to_string());
     let all: Vec<String> = native.chain(of_gateways).collect();
-    Listed { text: format!("[{}]", all.join(",")).into(), gateways }
+    Listed { text: format!("[{}]", all.join(",")).into(), results: Default::default(), gateways }
 }
 
 /// One definition. Fields that nobody here knows stay as they are.
