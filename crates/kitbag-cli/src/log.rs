@@ -1,19 +1,19 @@
 //! The log of a command that goes on: one line for each event on stderr, as text or JSON. Whoever reads too slowly loses
 //! lines, which are counted; nobody waits for them. What looks like a secret is masked, whoever wrote it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use kitbag_core::text::{redact_log, rfc3339, visible};
+use kitbag_core::text::{looks_secret, redact_log, rfc3339, visible};
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Event, Level, Metadata, Subscriber};
 
 use crate::context::Context;
 use crate::exit::{Exit, Failure};
@@ -96,10 +96,16 @@ impl Subscriber for Log {
         let mut fields = Fields::default();
         event.record(&mut fields);
         let metadata = event.metadata();
-        let level = metadata.level().as_str().to_ascii_lowercase();
+        let level = match *metadata.level() {
+            Level::ERROR => "error",
+            Level::WARN => "warn",
+            Level::INFO => "info",
+            Level::DEBUG => "debug",
+            Level::TRACE => "trace",
+        };
         self.writer.take(match self.form {
-            LogForm::Text => as_text(&level, fields),
-            LogForm::Json => as_json(&level, metadata.target(), fields),
+            LogForm::Text => as_text(level, &fields),
+            LogForm::Json => as_json(level, metadata.target(), fields),
         });
     }
 
@@ -118,19 +124,30 @@ impl Subscriber for Log {
 #[derive(Default)]
 struct Fields {
     message: String,
-    others: Map<String, Value>,
+    others: Vec<(&'static str, Value)>,
 }
 
 impl Fields {
     fn text(&mut self, field: &Field, text: &str) {
         // The name of a call is made of digits that look like a key.
-        let text = if field.name() == "call" { text.to_owned() } else { redact_log(text) };
-        let text: String = visible(&text).chars().take(VALUE).collect();
+        let may_be_secret = field.name() != "call";
+        let text = if is_word(text) && !(may_be_secret && looks_secret(text)) {
+            text.to_owned()
+        } else {
+            let text = if may_be_secret { redact_log(text) } else { text.to_owned() };
+            visible(&text).chars().take(VALUE).collect()
+        };
         match field.name() {
             "message" => self.message = text,
-            name => drop(self.others.insert(name.to_owned(), text.into())),
+            name => self.others.push((name, text.into())),
         }
     }
+}
+
+/// One plain word, as nearly every value is: unless it looks like a secret as a whole, nothing in it does.
+fn is_word(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'/');
+    text.len() <= VALUE && text.bytes().all(plain)
 }
 
 impl Visit for Fields {
@@ -143,28 +160,34 @@ impl Visit for Fields {
     }
 
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.others.insert(field.name().to_owned(), value.into());
+        self.others.push((field.name(), value.into()));
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.others.insert(field.name().to_owned(), value.into());
+        self.others.push((field.name(), value.into()));
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.others.insert(field.name().to_owned(), value.into());
+        self.others.push((field.name(), value.into()));
     }
 }
 
-fn as_text(level: &str, fields: Fields) -> String {
-    let mut line = format!("{} {level} {}", now(), fields.message);
-    for (name, value) in fields.others {
+fn as_text(level: &str, fields: &Fields) -> String {
+    let mut line = String::with_capacity(256);
+    // Writing to a string does not fail.
+    let _ = write!(line, "{} {level} {}", now(), fields.message);
+    for (name, value) in &fields.others {
+        line.push(' ');
+        line.push_str(name);
+        line.push('=');
         let plain = value.as_str().filter(|text| !text.is_empty() && !text.contains([' ', '"', '=']));
-        line += &match plain {
-            Some(text) => format!(" {name}={text}"),
-            None => format!(" {name}={value}"),
-        };
+        match plain {
+            Some(text) => line.push_str(text),
+            None => drop(write!(line, "{value}")),
+        }
     }
-    line + "\n"
+    line.push('\n');
+    line
 }
 
 fn as_json(level: &str, target: &str, fields: Fields) -> String {
@@ -173,7 +196,7 @@ fn as_json(level: &str, target: &str, fields: Fields) -> String {
     line.insert("level".to_owned(), level.into());
     line.insert("target".to_owned(), target.into());
     line.insert("message".to_owned(), fields.message.into());
-    line.extend(fields.others);
+    line.extend(fields.others.into_iter().map(|(name, value)| (name.to_owned(), value)));
     crate::json::line(&Value::Object(line)) + "\n"
 }
 

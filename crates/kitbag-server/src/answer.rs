@@ -177,7 +177,8 @@ pub(crate) async fn answer(
         (Speech::Legacy, "ping") => raw("{}".to_owned())?,
         (Speech::Legacy, "logging/setLevel") => set_level(client, request)?,
         (Speech::Modern, "server/discover") => discover()?,
-        (_, "tools/list") => list(client, request, speech).await?,
+        // As its era has it already.
+        (_, "tools/list") => return list(client, request, speech).await,
         (Speech::Legacy, "tools/call") => older::result(call::tool(client, request, out).await?)?,
         (_, "tools/call") => call::tool(client, request, out).await?,
         (_, "resources/list") => offered::list(client, request, Listed::Resources).await?,
@@ -246,9 +247,7 @@ async fn list(client: &Client, request: &Incoming, speech: Speech) -> Result<Box
     let (view, style) = client.view()?;
     let listed = client.endpoint.list(&client.kit, &view, &style);
     client.read.note_tools(&listed.text);
-    let tools = if speech == Speech::Modern { &listed.text } else { &listed.older };
-    let hints = if speech == Speech::Modern { r#","ttlMs":0,"cacheScope":"private""# } else { "" };
-    raw(format!(r#"{{"tools":{tools}{hints}}}"#))
+    listed.result(speech)
 }
 
 /// A result as the client's era has it: `resultType` where there is one, and nowhere else.

@@ -2,16 +2,19 @@
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use kitbag::cli::READ_RESULT;
 use kitbag::{Kitbag, ServerName, View, ViewTool, tokens};
 use kitbag_core::present::gateway::GatewayDefinition;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::answer::Speech;
 use crate::audience::Style;
 use crate::older;
 use crate::plan::{Gateways, Weight, gateways};
+use crate::rpc::{RpcError, raw};
 
 #[cfg(test)]
 mod tests;
@@ -22,8 +25,30 @@ pub(crate) struct Listed {
     pub(crate) text: Arc<str>,
     /// The same as clients of the older era can read it.
     pub(crate) older: Arc<str>,
+    /// The whole result, once somebody asked for it: in the older era, and in the newer one.
+    results: [OnceLock<Box<RawValue>>; 2],
     /// The gateways among them, and the others that there are.
     pub(crate) gateways: Gateways,
+}
+
+impl Listed {
+    /// What a request for it is answered with.
+    pub(crate) fn result(&self, speech: Speech) -> Result<Box<RawValue>, RpcError> {
+        let [older, newer] = &self.results;
+        let kept = if speech == Speech::Legacy { older } else { newer };
+        if let Some(kept) = kept.get() {
+            return Ok(kept.clone());
+        }
+        let made = match speech {
+            Speech::Legacy => format!(r#"{{"tools":{}}}"#, self.older),
+            Speech::Modern => format!(
+                r#"{{"resultType":"complete","tools":{},"ttlMs":0,"cacheScope":"private"}}"#,
+                self.text
+            ),
+        };
+        let made = raw(made)?;
+        Ok(kept.get_or_init(|| made).clone())
+    }
 }
 
 /// The tools of a view as a client sees them.
@@ -68,7 +93,7 @@ pub(crate) fn list(kit: &Kitbag, view: &Arc<View>, style: &Style) -> Listed {
     } else {
         written(&all.iter().map(|text| unreadable.get(text).unwrap_or(text).as_str()).collect::<Vec<_>>())
     };
-    Listed { text, older, gateways }
+    Listed { text, older, results: Default::default(), gateways }
 }
 
 /// One definition. Fields that nobody here knows stay as they are.

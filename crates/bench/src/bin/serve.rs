@@ -125,7 +125,7 @@ impl Measured {
                 let family = side.family();
                 let before = family.cpu();
                 let all = side.target.latencies(calls);
-                now.push((all, Some((family.cpu() - before).as_secs_f64() * 1e6 / calls as f64)));
+                now.push((all, Some(family.cpu().saturating_sub(before).as_secs_f64() * 1e6 / calls as f64)));
             }
             // Before the first round everything is cold.
             if round == 0 {

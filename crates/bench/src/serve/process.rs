@@ -37,13 +37,14 @@ fn is_upstream(pid: u32) -> bool {
     program.is_ok_and(|program| program.file_name().is_some_and(|name| name == "bench-upstream"))
 }
 
+/// What its threads have had; one that ended meanwhile would be missing, and none does while calls are made.
 fn cpu(pid: u32) -> Option<Duration> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may have spaces; it ends with the last bracket. Then come the 3rd field and those behind it.
-    let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
-    let ticks = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // A hundred a second, on every Linux there is.
-    Some(Duration::from_millis(ticks * 10))
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let had = threads.filter_map(|thread| {
+        let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
+        stat.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    });
+    Some(had.sum())
 }
 
 fn proportional(pid: u32) -> Option<u64> {

@@ -81,7 +81,7 @@ fn open(context: &mut Context, setup: &Setup, file: &Path) -> Result<(Drawing, F
     flow.map(|flow| (drawing, flow)).map_err(|problems| failure(&problems))
 }
 
-/// All errors at once: whoever fixes a drawing mends it once.
+/// All errors at once: whoever fixes a drawing does it once.
 fn failure(problems: &[Problem]) -> Failure {
     let mut all = errors(problems);
     let Some(first) = all.next() else { return Failure::new(Exit::Config, "the drawing cannot be run") };

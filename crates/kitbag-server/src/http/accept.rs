@@ -5,6 +5,7 @@ use axum::http::header::{ACCEPT, CONTENT_TYPE};
 
 const JSON: &str = "application/json";
 const EVENTS: &str = "text/event-stream";
+const BOTH: &str = "application/json, text/event-stream";
 
 /// Why a request is not answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,6 +45,10 @@ fn reads(headers: &HeaderMap, kind: &str) -> bool {
             let of_kind = range.strip_suffix("/*").is_some_and(|range| range == "*" || range == whole);
             of_kind || range == kind
         };
+        // As the protocol's own clients write it.
+        if said == BOTH {
+            return true;
+        }
         let said = said.to_str().unwrap_or_default().to_ascii_lowercase();
         if said.split(',').any(|range| fits(kind_of(range))) {
             return true;

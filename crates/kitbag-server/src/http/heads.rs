@@ -7,6 +7,9 @@ use memchr::memchr;
 #[cfg(test)]
 mod tests;
 
+/// As much room as the head of nearly every request takes.
+const HEAD: usize = 512;
+
 /// Follows the bytes of one connection, from head to head.
 pub(super) struct Heads {
     state: State,
@@ -37,7 +40,7 @@ pub(super) struct Ambiguous {
 
 impl Heads {
     pub(super) fn new(most: usize) -> Self {
-        Self { state: State::Head(Vec::new()), most }
+        Self { state: State::Head(Vec::with_capacity(HEAD)), most }
     }
 
     /// Takes what came next.
@@ -52,7 +55,7 @@ impl Heads {
                     *left -= taken;
                     at += usize::try_from(taken).unwrap_or(usize::MAX);
                     if *left == 0 {
-                        self.state = State::Head(Vec::new());
+                        self.state = State::Head(Vec::with_capacity(HEAD));
                     }
                 }
                 State::Head(head) => {
@@ -62,7 +65,7 @@ impl Heads {
                     at += end.unwrap_or(bytes.len() - at);
                     if end.is_some() {
                         self.state = match length(head).ok_or_else(ambiguous)? {
-                            Length::Known(0) => State::Head(Vec::new()),
+                            Length::Known(0) => State::Head(Vec::with_capacity(HEAD)),
                             Length::Known(length) => State::Body(length),
                             Length::Chunked => State::Last,
                         };

@@ -12,6 +12,7 @@ use sqlx::any::AnyRow;
 use sqlx::{Any, AssertSqlSafe, Transaction};
 
 use super::SqlStore;
+use crate::target::Target;
 
 /// Locks the end of a chain, or begins a chain before its first row.
 const LOCK: &str = "
@@ -99,14 +100,18 @@ impl AuditStore for SqlStore {
     }
 }
 
-/// The statement that inserts so many rows.
-fn insert_of(rows: usize) -> String {
+/// The statement that inserts so many rows. SQLite looks for each parameter that has a name among all of them.
+fn insert_of(rows: usize, target: &Target) -> String {
     let mut sql = INSERT.to_owned();
     for row in 0..rows {
         sql.push_str(if row == 0 { "(" } else { ", (" });
         for column in 1..=COLUMNS {
-            // Writing to a string does not fail.
-            let _ = write!(sql, "{}${}", if column == 1 { "" } else { ", " }, row * COLUMNS + column);
+            sql.push_str(if column == 1 { "" } else { ", " });
+            match target {
+                // Writing to a string does not fail.
+                Target::Server { .. } => drop(write!(sql, "${}", row * COLUMNS + column)),
+                Target::File(_) | Target::Memory => sql.push('?'),
+            }
         }
         sql.push(')');
     }
@@ -180,7 +185,7 @@ impl SqlStore {
         rows: Vec<(ChainPoint, AuditColumns)>,
     ) -> Result<(), StoreError> {
         // Made of constants and numbers alone.
-        let mut insert = sqlx::query(AssertSqlSafe(insert_of(rows.len())));
+        let mut insert = sqlx::query(AssertSqlSafe(insert_of(rows.len(), self.database.target())));
         for (at, row) in rows {
             let bytes = row.bytes();
             insert = insert

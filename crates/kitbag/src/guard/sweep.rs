@@ -7,10 +7,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[cfg(target_os = "linux")]
 pub fn sweep() -> usize {
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    // Nearly always there is none, and then one look at each process is all.
+    let is_left = |pid: &i32| marker_of(*pid).is_some_and(|marker| !is_alive(&marker));
+    let left: Vec<i32> = processes().filter(is_left).collect();
+    if left.is_empty() {
+        return 0;
+    }
     // Whoever has a guard is the guard's to end, which may be about to, or lets a download finish.
     let guarded: Vec<String> = processes().filter(|pid| is_guard(*pid)).filter_map(marker_of).collect();
     let mut ended = 0;
-    for pid in processes() {
+    for pid in left {
         // Held open, so that the number cannot change hands between looking and killing.
         let Some(held) = Pid::from_raw(pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
             continue;
@@ -102,10 +108,23 @@ pub(crate) fn sweep_marked(_ours: &str) {}
 #[cfg(target_os = "linux")]
 fn marker_of(pid: i32) -> Option<String> {
     // Other users' environments cannot be read, which keeps us to our own.
-    let environ = std::fs::read(format!("/proc/{pid}/environ")).ok()?;
+    let environ = read(pid, "environ")?;
     let prefix = format!("{}=", super::MARKER);
     let entry = environ.split(|byte| *byte == 0).find_map(|entry| entry.strip_prefix(prefix.as_bytes()))?;
     String::from_utf8(entry.to_vec()).ok()
+}
+
+/// A file of a process. It says no size, so there is nothing to ask for before it is read.
+#[cfg(target_os = "linux")]
+fn read(pid: i32, file: &str) -> Option<Vec<u8>> {
+    let mut file = std::fs::File::open(format!("/proc/{pid}/{file}")).ok()?;
+    let (mut found, mut part) = (Vec::new(), [0; 16 << 10]);
+    loop {
+        match std::io::Read::read(&mut file, &mut part).ok()? {
+            0 => return Some(found),
+            read => found.extend_from_slice(&part[..read]),
+        }
+    }
 }
 
 #[cfg(target_os = "linux")]
@@ -115,7 +134,7 @@ fn is_guard(pid: i32) -> bool {
 
 #[cfg(target_os = "linux")]
 fn is_called(pid: i32, name: &std::ffi::CStr) -> bool {
-    let found = std::fs::read(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let found = read(pid, "comm").unwrap_or_default();
     found.trim_ascii_end() == name.to_bytes()
 }
 

@@ -23,6 +23,9 @@ pub fn time(millis: i64) -> SystemTime {
     time.unwrap_or(UNIX_EPOCH)
 }
 
+/// As many bytes as most rows have.
+const ROW: usize = 512;
+
 /// A row as it is kept: plain columns, so that also a row somebody tampered with can be read and named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditColumns {
@@ -109,7 +112,8 @@ impl AuditColumns {
 
     /// The hash of this row, as the one with this number behind the row with the hash `previous`.
     pub fn hash(&self, previous: &Hash256, writer: &WriterId, row: u64) -> Hash256 {
-        let mut bytes = previous.as_bytes().to_vec();
+        let mut bytes = Vec::with_capacity(ROW);
+        bytes.extend(previous.as_bytes());
         push(&mut bytes, Some(writer.as_str()));
         bytes.extend(row.to_be_bytes());
         bytes.extend(self.canonical());
@@ -118,7 +122,8 @@ impl AuditColumns {
 
     /// One sequence of bytes for one row and no other: every text has its length before it.
     fn canonical(&self) -> Vec<u8> {
-        let mut bytes = self.at_ms.to_be_bytes().to_vec();
+        let mut bytes = Vec::with_capacity(ROW);
+        bytes.extend(self.at_ms.to_be_bytes());
         for text in [&self.user, &self.agent, &self.server, &self.tool] {
             push(&mut bytes, text.as_deref());
         }

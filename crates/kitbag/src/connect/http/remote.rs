@@ -2,6 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
+use bytes::Bytes;
 use kitbag_core::{Limits, Secret};
 use reqwest::header::{
     ACCEPT, AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER,
@@ -94,6 +95,9 @@ impl Remote {
     ) -> Result<Response, Trouble> {
         let shown = &self.address.shown;
         let mut url = url.clone();
+        let mut all = self.headers.clone();
+        all.extend(headers);
+        let body = body.map(Bytes::from);
         for _ in 0..=self.limits.redirects {
             check_literal(&url, usual).map_err(|forbidden| {
                 let reason = Reason::new(ReasonClass::Unreachable, forbidden.to_string()).at(shown);
@@ -101,12 +105,11 @@ impl Remote {
             })?;
             // A connection that was closed while nobody looked is noticed now, not by losing a request on it.
             tokio::task::yield_now().await;
-            let mut request = self.client.request(method.clone(), url.clone()).headers(self.headers.clone());
-            request = request.headers(headers.clone());
-            if let Some(body) = &body {
-                request = request.body(body.clone());
-            }
-            let answer = request.send().await.map_err(|error| Trouble::of(&error, shown))?;
+            let failed = |error| Trouble::of(&error, shown);
+            let mut request = self.client.request(method.clone(), url.clone()).build().map_err(failed)?;
+            request.headers_mut().extend(all.clone());
+            *request.body_mut() = body.clone().map(Into::into);
+            let answer = self.client.execute(request).await.map_err(failed)?;
             self.check(&answer)?;
             if !answer.status().is_redirection() {
                 return Ok(answer);
