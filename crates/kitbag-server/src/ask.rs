@@ -7,6 +7,7 @@ use kitbag::connect::raw::quoted;
 use kitbag::{Answer, BoxFuture, CancellationToken, Question, QuestionKind, Responder};
 use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::client::{Client, Out};
@@ -154,18 +155,22 @@ impl ToClient {
         if let Some(why) = self.declared.refuses(&question) {
             return Err(why.to_owned());
         }
-        let full = |_| "the client has too many questions to answer".to_owned();
+        // A server that does not say which call it asks about may mean one of this client's that has just ended.
+        let untold = |error: TrySendError<Asked>| match error {
+            TrySendError::Full(_) => "the client has too many questions to answer".to_owned(),
+            TrySendError::Closed(_) => "not offered any more: the call has ended".to_owned(),
+        };
         let gone = || Err("the client is gone".to_owned());
         match &self.way {
             Way::Request { client, out, left } => {
                 let (_open, line, answer) = client.question(out, method(question.kind), params(&question));
-                self.asked.try_send(Asked::Request(line)).map_err(full)?;
+                self.asked.try_send(Asked::Request(line)).map_err(untold)?;
                 let answer = left.run_until_cancelled(answer).await;
                 answer.and_then(Result::ok).unwrap_or_else(gone)
             }
             Way::Result => {
                 let (reply, answer) = oneshot::channel();
-                self.asked.try_send(Asked::Result(Unanswered { question, reply })).map_err(full)?;
+                self.asked.try_send(Asked::Result(Unanswered { question, reply })).map_err(untold)?;
                 answer.await.unwrap_or_else(|_| gone())
             }
         }

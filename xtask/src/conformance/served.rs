@@ -74,7 +74,8 @@ impl Way {
     /// What is known to fail there.
     pub(super) fn side(self) -> Side {
         match self {
-            Self::Through(_, Era::Older) => Side::OlderServer,
+            Self::Through(Transport::Stdio, Era::Older) => Side::OlderPipe,
+            Self::Through(Transport::Http, Era::Older) => Side::OlderServer,
             Self::Directly | Self::Through(_, Era::Any) => Side::Server,
         }
     }

@@ -42,3 +42,17 @@ fn what_is_there_counts_and_null_is_not() {
     assert_eq!(kinds(Value::Null), []);
     assert_eq!(kinds(json!("elicitation")), []);
 }
+
+#[tokio::test]
+async fn a_call_that_has_ended_does_not_count_as_too_many_questions() {
+    let (asked, questions) = mpsc::channel(1);
+    let declared = Declared::read(&json!({"roots": {}}));
+    let client = ToClient { declared, asked: asked.clone(), way: Way::Result };
+    let refused = async || client.ask(question(QuestionKind::Roots, &json!({}))).await.unwrap_err();
+    let (reply, _) = oneshot::channel();
+    let first = Unanswered { question: question(QuestionKind::Roots, &json!({})), reply };
+    asked.try_send(Asked::Result(first)).map_err(|_| ()).unwrap();
+    assert!(refused().await.contains("too many questions"));
+    drop(questions);
+    assert!(refused().await.contains("has ended"));
+}

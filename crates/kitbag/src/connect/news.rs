@@ -117,8 +117,11 @@ impl News {
                 }
             }
             "notifications/subscriptions/acknowledged" => {
+                // One about resources says nothing of lists, and what was agreed stays agreed.
                 let tells = params.is_some_and(is_about_tools);
-                self.source.send_modify(|source| source.acknowledged = Some(tells));
+                self.source.send_modify(|source| {
+                    source.acknowledged = Some(tells || source.acknowledged == Some(true));
+                });
             }
             _ => {}
         }
@@ -160,4 +163,24 @@ fn is_about_tools(params: &RawValue) -> bool {
     }
     serde_json::from_str::<Acknowledged>(params.get())
         .is_ok_and(|acknowledged| acknowledged.notifications.tools_list_changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::value::RawValue;
+
+    use super::News;
+
+    #[test]
+    fn a_subscription_to_resources_does_not_end_that_of_tools() {
+        let (news, acknowledged) = (News::default(), "notifications/subscriptions/acknowledged");
+        let hear = |notifications: &str| {
+            let params = format!(r#"{{"notifications":{notifications}}}"#);
+            news.hear(acknowledged, Some(&RawValue::from_string(params).unwrap()));
+            news.source.borrow().tells()
+        };
+        assert!(!hear("{}"), "what is not agreed is not told");
+        assert!(hear(r#"{"toolsListChanged":true}"#));
+        assert!(hear(r#"{"resourceSubscriptions":["a:b"]}"#));
+    }
 }
