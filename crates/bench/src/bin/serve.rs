@@ -8,6 +8,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 use bench::serve::figures::{self, Bound, Most, Row, less, more, quantiles};
 use bench::serve::load::Pipe;
@@ -29,6 +30,8 @@ const SHORT: Size = Size { rounds: 2, calls: 500, rates: 1, many: 6_400, starts:
 
 /// The servers and tools of somebody who has many.
 const MANY: (usize, usize) = (50, 20);
+/// About how long one round of a slow side may take.
+const HALF: Duration = Duration::from_millis(500);
 /// Between these calls memory is to stay as it is.
 const LONG: (usize, usize) = (50_000, 300_000);
 
@@ -121,17 +124,22 @@ impl Measured {
         let mut with_many = None;
         for round in 0..=rounds {
             let mut now = vec![(pipe.latencies(calls), None), (direct.latencies(calls), None)];
-            for side in running.iter().chain([&many]) {
+            for (number, side) in running.iter().chain([&many]).enumerate() {
                 let family = side.family();
                 let before = family.cpu();
+                let calls = self.rows.get(FIRST + number).map_or(calls, |row| row.fitting(calls, HALF));
                 let all = side.target.latencies(calls);
                 now.push((all, Some(family.cpu().saturating_sub(before).as_secs_f64() * 1e6 / calls as f64)));
             }
-            // Before the first round everything is cold.
+            less(&mut with_many, quantiles(now.pop().unwrap().0).0);
+            // Before the first round everything is cold; it only tells how much a round can be.
             if round == 0 {
+                with_many = None;
+                for (row, (all, _)) in self.rows.iter_mut().zip(now) {
+                    less(&mut row.p50, quantiles(all).0);
+                }
                 continue;
             }
-            less(&mut with_many, quantiles(now.pop().unwrap().0).0);
             for (row, (all, cpu)) in self.rows.iter_mut().zip(now) {
                 let (p50, p99) = quantiles(all);
                 less(&mut row.p50, p50);
@@ -166,7 +174,8 @@ impl Measured {
         for _ in 0..self.size.rates {
             more(&mut self.rows[DIRECT].rate, direct.rate(self.size.many));
             for (row, side) in self.rows[FIRST..].iter_mut().zip(&running) {
-                more(&mut row.rate, side.target.rate(self.size.many));
+                let calls = row.fitting(self.size.many, 2 * HALF);
+                more(&mut row.rate, side.target.rate(calls));
             }
         }
         memory(&mut self.rows, |row, kb| row.loaded = Some(kb));

@@ -49,6 +49,14 @@ impl Row {
     }
 }
 
+impl Row {
+    /// As many calls as can be made within this time, and no more than asked for.
+    pub fn fitting(&self, calls: usize, within: Duration) -> usize {
+        let fit = self.p50.map_or(f64::MAX, |p50| within.as_secs_f64() * 1e6 / p50);
+        if fit < calls as f64 { (fit as usize).max(128) } else { calls }
+    }
+}
+
 /// What was measured of all sides.
 pub fn table(rows: &[Row]) -> String {
     let mut text = "| | p50 µs | p99 µs | CPU µs/call | calls/s, 64 in flight | idle MB | loaded MB | to the first list ms |\n|---|---:|---:|---:|---:|---:|---:|---:|\n".to_owned();

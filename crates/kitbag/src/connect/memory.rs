@@ -67,7 +67,7 @@ impl Memory {
         let text = serde_json::to_string_pretty(&eras.known).unwrap_or_default();
         drop(eras);
         if let Some(file) = &self.file {
-            let _ = crate::registry::write(file, &(text + "\n"));
+            let _ = crate::registry::write_cache(file, &(text + "\n"));
         }
     }
 }
