@@ -85,17 +85,28 @@ pub(super) fn answering(
             }
             answer = work => {
                 state.work = None;
-                let mut bytes = Vec::new();
-                while let Ok(message) = state.messages.try_recv() {
-                    bytes.extend_from_slice(&event(&message));
-                }
-                bytes.extend_from_slice(&event(&answer));
-                Some((Ok(bytes.into()), state))
+                Some((Ok(last(&mut state.messages, &answer)), state))
             }
             () = tokio::time::sleep(state.alive) => Some((Ok(Bytes::from_static(ALIVE)), state)),
         }
     });
     streamed(Body::from_stream(events))
+}
+
+/// The same for a request whose answer is there already.
+pub(super) fn answered(first: &str, mut messages: mpsc::Receiver<String>, answer: &str) -> Response {
+    let bytes = [event(first), last(&mut messages, answer)].concat();
+    streamed(bytes.into())
+}
+
+/// What is still to be said, and the answer.
+fn last(messages: &mut mpsc::Receiver<String>, answer: &str) -> Bytes {
+    let mut bytes = Vec::new();
+    while let Ok(message) = messages.try_recv() {
+        bytes.extend_from_slice(&event(&message));
+    }
+    bytes.extend_from_slice(&event(answer));
+    bytes.into()
 }
 
 /// What a session of the older era hears that belongs to no request, until the session or the endpoint ends.

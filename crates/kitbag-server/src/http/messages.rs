@@ -325,10 +325,7 @@ impl App {
             Some(message) = messages.recv() => First::Message(message),
             (answer, head) = &mut work => match messages.try_recv() {
                 // What was said before it in the same moment comes before it.
-                Ok(message) => {
-                    let work = Box::pin(std::future::ready(answer));
-                    return events::answering(First::Message(message), messages, work, alive);
-                }
+                Ok(message) => return events::answered(&message, messages, &answer),
                 Err(_) => return head.before(answer),
             },
             () = tokio::time::sleep(alive) => First::Alive,
