@@ -217,10 +217,11 @@ impl Pipes {
     async fn ask(&self, id: u64, line: &str) -> Vec<u8> {
         let (sender, answer) = oneshot::channel();
         self.waiting.borrow_mut().insert(id, sender);
-        let mut out = self.out.borrow_mut();
-        out.extend_from_slice(line.as_bytes());
-        out.push(b'\n');
-        drop(out);
+        {
+            let mut out = self.out.borrow_mut();
+            out.extend_from_slice(line.as_bytes());
+            out.push(b'\n');
+        }
         self.more.notify_one();
         answer.await.unwrap()
     }
