@@ -34,9 +34,11 @@ impl Ruled {
         let home = tempfile::tempdir().unwrap();
         let entry = |n| format!(r#""s{n}": {{"command": {server:?}, "args": ["--tools", "{TOOLS}"]}}"#);
         let entries: Vec<String> = (0..SERVERS).map(entry).collect();
-        let file = home.path().join("mcp.json");
+        let config = home.path().join("config");
+        std::fs::create_dir(&config).unwrap();
+        let file = config.join("mcp.json");
         std::fs::write(file, format!("{{\"mcpServers\": {{{}}}}}", entries.join(","))).unwrap();
-        std::fs::write(home.path().join("kitbag.toml"), settings()).unwrap();
+        std::fs::write(config.join("kitbag.toml"), settings()).unwrap();
         let path = std::env::var_os("PATH").unwrap();
         let vars = [("KITBAG_HOME".into(), home.path().into()), ("PATH".into(), path)];
         let env = Env::new(vars, home.path());
